@@ -1,0 +1,22 @@
+package callback
+
+import (
+	"context"
+
+	"paybook/models"
+)
+
+// Provider is what a payment provider must know to be listened to. One value serves one configured account, from any number
+// of goroutines.
+type Provider interface {
+	// Name is the provider's name in the configuration, such as "wechatpay".
+	Name() string
+	// Verify checks the request as it came (headers, query, body byte for byte) against the time of receipt and returns what it
+	// says: several events if the provider batches, all or none, at least one. Whatever is not proven genuine, or is not for
+	// this account, is a *models.Rejection (wrapped or plain); any other error means that we could not tell and the provider
+	// shall send again. A genuine message whose needed field is missing is a models.EventUnparsable. It reads no clock, so a
+	// recording verifies for ever, keeps nothing of cb, and never panics on what a stranger sends.
+	Verify(ctx context.Context, cb models.Callback) ([]models.Event, error)
+	// Reply is what this provider must be told. A zero Answer means that the failure is ours and it shall send again.
+	Reply(a models.Answer) (status int, contentType, body string)
+}

@@ -1,0 +1,74 @@
+package models
+
+import "time"
+
+// Event is one verified thing a provider says. It names things as the provider does; Record finds out what we know them by.
+type Event struct {
+	ID            string // the provider's id of this message, for people; never the key of the money
+	Kind          EventKind
+	TransactionID string   // the provider's id of this movement (for refund.total and complaints: what the message names)
+	Aliases       []string // further names of the same movement: PaymentIntent beside charge
+	ParentID      string   // refunds and disputes: the payment's id, or any of its names
+	OrderID       string   // the shop's order number, "" when the message does not carry it
+	RefundOrderID string   // the shop's refund number
+	Money         Money    // the order amount (not what the payer paid after coupons); refund.total: the running total
+	PayerMinor    int64    // what the payer paid after coupons, minor units of Money.Currency; 0 when not told
+	OccurredAt    time.Time
+	TestMode      bool   // of the other mode than the account: kept, never applied
+	Detail        string // one line for people; for EventUnparsable: what is missing
+}
+
+// EventKind is the normalised name of an event, spelt as in the test kit.
+type EventKind string
+
+// The event kinds. A kind that moves money belongs to exactly one TransactionKind (ledger/meaning.go has the table).
+const (
+	PaymentPending    EventKind = "payment.pending"
+	PaymentAuthorised EventKind = "payment.authorised"
+	PaymentSucceeded  EventKind = "payment.succeeded"
+	PaymentCaptured   EventKind = "payment.captured" // of an authorisation told before; its own id is an alias
+	PaymentFailed     EventKind = "payment.failed"   // one attempt; the order stays open for another
+	PaymentClosed     EventKind = "payment.closed"   // the provider will not take money for it any more
+	PaymentVoided     EventKind = "payment.voided"   // taken back before settlement, under an id of its own
+	RefundPending     EventKind = "refund.pending"
+	RefundAbnormal    EventKind = "refund.abnormal" // stuck, needs a person, may still succeed
+	RefundSucceeded   EventKind = "refund.succeeded"
+	RefundFailed      EventKind = "refund.failed"
+	RefundClosed      EventKind = "refund.closed"
+	RefundTotal       EventKind = "refund.total" // cumulative sum refunded of one payment; never added, only compared and raised to
+	DisputeNotified   EventKind = "dispute.notified"
+	DisputeInquiry    EventKind = "dispute.inquiry"
+	DisputeCreated    EventKind = "dispute.created" // a complaint without money
+	DisputeUpdated    EventKind = "dispute.updated"
+	DisputeOpened     EventKind = "dispute.opened"
+	DisputeWon        EventKind = "dispute.won"
+	DisputeLost       EventKind = "dispute.lost"
+	PayoutPending     EventKind = "payout.pending"
+	PayoutPaid        EventKind = "payout.paid"
+	PayoutFailed      EventKind = "payout.failed"
+	ReportAvailable   EventKind = "report.available"
+	EventThin         EventKind = "thin"       // needs an API read to learn the amount
+	EventUnknown      EventKind = "unknown"    // a type we do not use
+	EventUnparsable   EventKind = "unparsable" // genuine, but a needed field is missing or makes no sense
+)
+
+// Outcome is what became of a verified event. The words are the contract's.
+type Outcome string
+
+// Every outcome there is.
+const (
+	OutcomeApplied          Outcome = "applied"
+	OutcomeDuplicate        Outcome = "duplicate"
+	OutcomeConflict         Outcome = "conflict" // same id, other content
+	OutcomeAmountMismatch   Outcome = "amount_mismatch"
+	OutcomeCurrencyMismatch Outcome = "currency_mismatch"
+	OutcomeNoOrder          Outcome = "no_order" // parked; applied by itself when the order arrives
+	OutcomePaidAfterClose   Outcome = "paid_after_close"
+	OutcomeDuplicatePayment Outcome = "duplicate_payment"
+	OutcomeNotAllowed       Outcome = "not_allowed"
+	OutcomeNoted            Outcome = "noted"
+	OutcomeIgnored          Outcome = "ignored"
+	OutcomeNeedsFetch       Outcome = "needs_fetch"
+	OutcomeTestMode         Outcome = "test_mode"
+	OutcomeUnreadable       Outcome = "unreadable"
+)

@@ -1,0 +1,68 @@
+package models
+
+import "time"
+
+// Gap is one difference between statement and book (finance calls it a break), from open to resolved. Its id is a hash of
+// account, date, kind of movement and key, so that the same difference found again is the same gap.
+type Gap struct {
+	ID            string `gorm:"primaryKey"`
+	Account       string
+	Date          string // business day of the run that found it
+	Kind          GapKind
+	Differs       []string `gorm:"serializer:json"`
+	EntryKind     TransactionKind
+	TransactionID string
+	OrderID       string
+	ParentID      string
+	RefundOrderID string
+	State         GapState
+	Statement     *Side `gorm:"serializer:json"` // nil: not on that side
+	Ledger        *Side `gorm:"serializer:json"`
+	Order         *Side `gorm:"serializer:json"`
+	Reason        string
+	Next          string
+	FirstRun      string     // run that found it first
+	LastRun       string     // run that saw it last
+	Resolution    string     // how it ended: by a later run, or what a person wrote
+	FirstSeen     time.Time  `gorm:"serializer:utc"`
+	ResolvedAt    *time.Time `gorm:"serializer:utc"`
+}
+
+// Side is what one side of a gap says. Amount is in major units with the currency's own decimals.
+type Side struct {
+	Amount   string `json:"amount"`
+	Currency string `json:"currency"`
+	Status   string `json:"status"`
+	File     string `json:"file,omitempty"`
+	Line     int    `json:"line,omitempty"`
+}
+
+// GapKind is what kind of difference it is. The words are the contract's.
+type GapKind string
+
+// Kinds of gaps that this version can find.
+const (
+	GapMissingLocal     GapKind = "missing_local"
+	GapMissingProvider  GapKind = "missing_provider"
+	GapAmount           GapKind = "amount_mismatch"
+	GapCurrency         GapKind = "currency_mismatch"
+	GapStatus           GapKind = "status_mismatch"
+	GapDuplicateEntry   GapKind = "duplicate_entry"
+	GapConflict         GapKind = "conflict"
+	GapUnknownOrder     GapKind = "unknown_order"
+	GapPaidAfterClose   GapKind = "paid_after_close"
+	GapDuplicatePayment GapKind = "duplicate_payment"
+	GapNotAllowed       GapKind = "not_allowed"
+	GapWrongDay         GapKind = "wrong_day"
+	GapUnknownStatus    GapKind = "unknown_status"
+)
+
+// GapState is where a gap is in its life.
+type GapState string
+
+// States of gaps. Carried is not open: it waits for the neighbouring day's statement.
+const (
+	GapOpen     GapState = "open"
+	GapCarried  GapState = "carried"
+	GapResolved GapState = "resolved"
+)

@@ -1,0 +1,75 @@
+package models
+
+import (
+	"fmt"
+	"time"
+)
+
+// Statement is a provider's file for one day, as far as reading it taught us.
+type Statement struct {
+	// Compared is false for a file that the reader knows but that is not to be matched against the book: a fund-flow bill
+	// beside a trade bill, a payouts file, a download answer. Title names it for people.
+	Compared bool
+	Title    string
+	// Batch is true for settlement batches, whose rows may lie outside the day.
+	Batch bool
+	// Totals is true when the file carried control totals of its own; the reader has checked them before it returns.
+	Totals bool
+	// Digest is what a download answer says another file of the same run must hash to (after unpacking): "sha1:hex".
+	Digest string
+}
+
+// Entry is one line of a statement. Kind may be one of the extra words below.
+type Entry struct {
+	Kind          TransactionKind
+	TransactionID string   // the provider's id of this movement; for fee rows whatever names the row
+	Aliases       []string // further names of the movement
+	ParentID      string
+	OrderID       string
+	RefundOrderID string
+	Money         Money // the amount the callback spoke of, without sign
+	Fee           Money // what the provider kept; negative when it gave back
+	Status        TransactionStatus
+	StatusText    string // the provider's own word, for people
+	// Adjusts is true for a row that changes the amount of the row of the same kind and id (partial capture): Money is then signed.
+	Adjusts    bool
+	OccurredAt time.Time
+	Line       int // of the unpacked file, from 1
+}
+
+// Kinds of statement rows that are not transactions: kept in the totals, never compared, never of a wrong day.
+const (
+	EntryFee        TransactionKind = "fee"
+	EntryConversion TransactionKind = "conversion"
+	EntryAdjustment TransactionKind = "adjustment"
+)
+
+// Statuses only a statement can have.
+const (
+	// StatusUnknown is a status text the reader does not know: listed as unknown_status, never taken for succeeded.
+	StatusUnknown TransactionStatus = "unknown"
+)
+
+// FileError is a statement that can't be used: what, and where. Nothing of it is written.
+type FileError struct {
+	File   string
+	Line   int    // from 1; 0: the whole file
+	Column string // the header's name, or a number; "" when it is not about one cell
+	What   string // what is wrong, what was found, what was expected
+	Next   string // what to do about it, optional
+}
+
+func (e *FileError) Error() string {
+	s := e.File
+	if e.Line > 0 {
+		s += fmt.Sprintf(": row %d", e.Line)
+	}
+	if e.Column != "" {
+		s += ": column " + e.Column
+	}
+	s += ": " + e.What
+	if e.Next != "" {
+		s += "; " + e.Next
+	}
+	return s
+}
