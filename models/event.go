@@ -6,13 +6,15 @@ import "time"
 type Event struct {
 	ID            string // the provider's id of this message, for people; never the key of the money
 	Kind          EventKind
-	TransactionID string   // the provider's id of this movement (for refund.total and complaints: what the message names)
-	Aliases       []string // further names of the same movement: PaymentIntent beside charge
-	ParentID      string   // refunds and disputes: the payment's id, or any of its names
-	OrderID       string   // the shop's order number, "" when the message does not carry it
-	RefundOrderID string   // the shop's refund number
-	Money         Money    // the order amount (not what the payer paid after coupons); refund.total: the running total
-	PayerMinor    int64    // what the payer paid after coupons, minor units of Money.Currency; 0 when not told
+	TransactionID string // the provider's id of this movement (for refund.total and complaints: what the message names)
+	// Aliases are further names of the same movement: PaymentIntent beside charge. A provider whose movements can have
+	// several names lists at least TransactionID itself, so that every telling, with one name or two, meets the others.
+	Aliases       []string
+	ParentID      string // refunds and disputes: the payment's id, or any of its names
+	OrderID       string // the shop's order number, "" when the message does not carry it
+	RefundOrderID string // the shop's refund number
+	Money         Money  // the order amount (not what the payer paid after coupons); refund.total: the running total
+	PayerMinor    int64  // what the payer paid after coupons, minor units of Money.Currency; 0 when not told
 	OccurredAt    time.Time
 	TestMode      bool   // of the other mode than the account: kept, never applied
 	Detail        string // one line for people; for EventUnparsable: what is missing

@@ -59,6 +59,12 @@ func parseScaled(text, cur string, scale int) (Money, error) {
 	if whole == "" || !digitsOnly(whole) || dotted && (frac == "" || !digitsOnly(frac)) {
 		return bad("a plain decimal such as 1234.56 expected")
 	}
+	if n, ok := shortMinor(whole, frac, Digits(cur)-scale); ok {
+		if len(body) < len(text) {
+			n = -n
+		}
+		return Money{Minor: n, Currency: cur}, nil
+	}
 	d, err := decimal.NewFromString(text)
 	if err != nil {
 		return bad("a plain decimal such as 1234.56 expected")
@@ -72,6 +78,29 @@ func parseScaled(text, cur string, scale int) (Money, error) {
 		return bad("out of range")
 	}
 	return Money{Minor: n.Int64(), Currency: cur}, nil
+}
+
+// shortMinor reads the usual sum, which fits int64, without big numbers: they would cost more than all else about a
+// statement's row. It leaves alone whatever is long, odd or to be refused; digits are checked before.
+func shortMinor(whole, frac string, shift int) (n int64, ok bool) {
+	if shift < 0 || len(whole)+shift > 18 {
+		return 0, false
+	}
+	if len(frac) > shift {
+		if strings.Trim(frac[shift:], "0") != "" {
+			return 0, false
+		}
+		frac = frac[:shift]
+	}
+	for _, digits := range [2]string{whole, frac} {
+		for i := 0; i < len(digits); i++ {
+			n = n*10 + int64(digits[i]-'0')
+		}
+	}
+	for i := len(frac); i < shift; i++ {
+		n *= 10
+	}
+	return n, true
 }
 
 var minInt64 = big.NewInt(-1 << 63)

@@ -10,6 +10,7 @@ type Order struct {
 	Status        OrderStatus
 	Version       int64 // grows by one with every move
 	RefundedMinor int64
+	Shipped       bool // goods are out: where refunds and disputes that came to nothing return the order to
 	// PriorStatus is where a won dispute returns the order to; "" when no dispute is under way.
 	PriorStatus OrderStatus
 	// PaidAccount and PaidTransactionID name the one payment that paid it; a second payment is a duplicate_payment.

@@ -8,6 +8,7 @@ type Transaction struct {
 	Account       string          `gorm:"primaryKey"`
 	Kind          TransactionKind `gorm:"primaryKey"`
 	TransactionID string          `gorm:"primaryKey"`
+	ProviderID    string          // the provider's id when TransactionID is a stand-in ("shop:R1") and it is known by now
 	ParentID      string          // refunds, chargebacks and reversals: the row they belong to, by its TransactionID once known
 	OrderID       string          // "" until known
 	RefundOrderID string
@@ -24,6 +25,14 @@ type Transaction struct {
 	OccurredAt    time.Time `gorm:"serializer:utc"` // when the money moved, by the provider's clock
 	CreatedAt     time.Time `gorm:"serializer:utc;autoCreateTime:false"`
 	UpdatedAt     time.Time `gorm:"serializer:utc;autoUpdateTime:false"`
+}
+
+// ShownID is the id people and JSON see: the provider's, once known.
+func (t Transaction) ShownID() string {
+	if t.ProviderID != "" {
+		return t.ProviderID
+	}
+	return t.TransactionID
 }
 
 // Money is the amount with its currency.

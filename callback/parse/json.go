@@ -3,11 +3,10 @@
 package parse
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -22,74 +21,131 @@ var ErrJSON = errors.New("not usable JSON")
 type Value struct{ v any }
 
 // JSON reads exactly one JSON document. It refuses what a genuine provider never sends and parsers disagree about:
-// a key given twice, a second document, broken UTF-8, nesting beyond reason.
+// a key given twice, a second document, broken UTF-8, a NUL (which no database text can hold), nesting beyond reason.
 func JSON(body []byte) (Value, error) {
 	if !utf8.Valid(body) {
 		return Value{}, fmt.Errorf("%w: not UTF-8", ErrJSON)
 	}
-	dec := json.NewDecoder(bytes.NewReader(body))
-	dec.UseNumber()
-	v, err := readValue(dec, 0)
-	if err != nil {
-		if errors.Is(err, io.EOF) {
-			err = io.ErrUnexpectedEOF
-		}
-		if errors.Is(err, ErrJSON) {
-			return Value{}, err
-		}
-		return Value{}, fmt.Errorf("%w: %v", ErrJSON, err)
+	// The grammar is left to the standard library; what is left to do is then short, and much cheaper than token by token.
+	if !json.Valid(body) {
+		return Value{}, fmt.Errorf("%w: %v", ErrJSON, json.Unmarshal(body, new(any))) // fails before it decodes, and says where
 	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return Value{}, fmt.Errorf("%w: something follows the document", ErrJSON)
+	r := reader{text: string(body)}
+	v, err := r.value(0)
+	if err != nil {
+		return Value{}, fmt.Errorf("%w: %v", ErrJSON, err)
 	}
 	return Value{v}, nil
 }
 
-func readValue(dec *json.Decoder, depth int) (any, error) {
-	if depth > depthMax {
-		return nil, fmt.Errorf("%w: nested deeper than %d levels", ErrJSON, depthMax)
-	}
-	tok, err := dec.Token()
-	if err != nil {
-		return nil, err
-	}
-	switch tok {
-	case json.Delim('{'):
-		return readObject(dec, depth)
-	case json.Delim('['):
-		list := []any{}
-		for dec.More() {
-			v, err := readValue(dec, depth+1)
-			if err != nil {
-				return nil, err
-			}
-			list = append(list, v)
-		}
-		_, err := dec.Token()
-		return list, err
-	}
-	return tok, nil
+// reader walks over a document whose grammar is known to be right.
+type reader struct {
+	text string
+	at   int
 }
 
-func readObject(dec *json.Decoder, depth int) (any, error) {
-	obj := map[string]any{}
-	for dec.More() {
-		tok, err := dec.Token()
-		if err != nil {
-			return nil, err
-		}
-		key := tok.(string) // the decoder lets nothing else stand here
-		if _, twice := obj[key]; twice {
-			return nil, fmt.Errorf("%w: key %q is given twice", ErrJSON, key)
-		}
-		v, err := readValue(dec, depth+1)
-		if err != nil {
-			return nil, err
-		}
-		obj[key] = v
+func (r *reader) value(depth int) (any, error) {
+	if depth > depthMax {
+		return nil, fmt.Errorf("nested deeper than %d levels", depthMax)
 	}
-	_, err := dec.Token()
-	return obj, err
+	switch r.peek() {
+	case '{':
+		return r.object(depth)
+	case '[':
+		return r.list(depth)
+	case '"':
+		return r.str()
+	case 't':
+		r.at += len("true")
+		return true, nil
+	case 'f':
+		r.at += len("false")
+		return false, nil
+	case 'n':
+		r.at += len("null")
+		return nil, nil
+	}
+	return r.number(), nil
+}
+
+func (r *reader) object(depth int) (any, error) {
+	obj := map[string]any{}
+	for r.at++; r.peek() != '}'; r.comma() {
+		key, err := r.str()
+		if err != nil {
+			return nil, err
+		}
+		if _, twice := obj[key]; twice {
+			return nil, fmt.Errorf("key %q is given twice", clip(key))
+		}
+		r.peek()
+		r.at++ // the colon
+		if obj[key], err = r.value(depth + 1); err != nil {
+			return nil, err
+		}
+	}
+	r.at++
+	return obj, nil
+}
+
+func (r *reader) list(depth int) (any, error) {
+	list := []any{}
+	for r.at++; r.peek() != ']'; r.comma() {
+		v, err := r.value(depth + 1)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, v)
+	}
+	r.at++
+	return list, nil
+}
+
+// str reads a quoted string. Only one with escapes needs more than a cut.
+func (r *reader) str() (string, error) {
+	start, escaped := r.at, false
+	for r.at++; r.text[r.at] != '"'; r.at++ {
+		if r.text[r.at] == '\\' {
+			escaped = true
+			r.at++
+		}
+	}
+	r.at++
+	if !escaped {
+		return r.text[start+1 : r.at-1], nil
+	}
+	var s string
+	if err := json.Unmarshal([]byte(r.text[start:r.at]), &s); err != nil {
+		return "", err
+	}
+	if strings.IndexByte(s, 0) >= 0 {
+		return "", errors.New("a string holds a NUL")
+	}
+	return s, nil
+}
+
+func (r *reader) number() json.Number {
+	start := r.at
+	for r.at < len(r.text) && strings.IndexByte("+-.eE0123456789", r.text[r.at]) >= 0 {
+		r.at++
+	}
+	return json.Number(r.text[start:r.at])
+}
+
+// peek is the next byte that is not white space.
+func (r *reader) peek() byte {
+	for strings.IndexByte(" \t\r\n", r.text[r.at]) >= 0 {
+		r.at++
+	}
+	return r.text[r.at]
+}
+
+// comma steps over the comma between two members, where there is one; the next one is then in sight.
+func (r *reader) comma() {
+	if r.peek() == ',' {
+		r.at++
+		r.peek()
+	}
 }
 
 // Get walks down object keys. Anything missing on the way, or null, is the zero Value.
@@ -118,25 +174,18 @@ func (v Value) IsObject() bool { _, ok := v.v.(map[string]any); return ok }
 
 // Text is a string's content or a number's digits exactly as sent; "" for anything else.
 func (v Value) Text() string {
-	switch t := v.v.(type) {
-	case string:
-		return t
-	case json.Number:
-		return t.String()
+	if n := v.Number(); n != "" {
+		return n
 	}
-	return ""
+	return v.String()
 }
 
-// String is a string's content; "" for anything else, a number too.
-func (v Value) String() string { s, _ := v.v.(string); return s }
+// String is a string's content; "" for anything else, a number too. It is a copy: an id that is kept for long must not
+// keep the whole document in memory.
+func (v Value) String() string { s, _ := v.v.(string); return strings.Clone(s) }
 
 // Number is a JSON number's digits as sent; "" for anything else, a quoted number too.
-func (v Value) Number() string {
-	if n, ok := v.v.(json.Number); ok {
-		return n.String()
-	}
-	return ""
-}
+func (v Value) Number() string { n, _ := v.v.(json.Number); return strings.Clone(n.String()) }
 
 // Bool is a JSON true or false; ok is false for anything else.
 func (v Value) Bool() (value, ok bool) { value, ok = v.v.(bool); return }

@@ -3,11 +3,10 @@ package parse
 import (
 	"bufio"
 	"bytes"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -16,60 +15,68 @@ import (
 )
 
 // Table reads a delimited text file with a header line: columns by name, every value with its place. It streams. It drops a
-// byte-order mark wherever a cell begins with one, takes any line ending, and ignores blank lines.
+// byte-order mark wherever a cell begins with one, takes LF and CRLF mixed, and ignores blank lines.
 type Table struct {
 	File    string
 	header  []string
 	columns map[string]int
-	csv     *csv.Reader
+	rows    rows
 	row     []string
-	skipped int // physical lines before the csv reader's first
-	line    int
+	o       TableOptions
+	first   bool // the row read is still to be handed out: a file without a header
 }
 
 // TableOptions says how a file is laid out.
 type TableOptions struct {
 	Delimiter rune // default comma
 	SkipLines int  // title lines above the header
-	LazyQuote bool
+	NoHeader  bool // the columns are then called 1, 2, 3 …
+	LazyQuote bool // a quote within a cell is a character like any other
+	// Converted is true for text that was decoded from another encoding: U+FFFD then stands for bytes that had no meaning
+	// there, and is refused.
+	Converted bool
 }
 
 // NewTable reads up to and including the header. An empty file, or one that is plainly something else (JSON, XML, HTML: an
 // error saved as the file), is refused by what it is.
 func NewTable(file string, r io.Reader, o TableOptions) (*Table, error) {
+	if o.Delimiter == 0 {
+		o.Delimiter = ','
+	}
 	buf := bufio.NewReaderSize(r, 64<<10)
 	if err := Sniff(file, buf); err != nil {
 		return nil, err
 	}
-	t := &Table{File: file, columns: map[string]int{}, skipped: o.SkipLines}
-	for i := 0; i < o.SkipLines; i++ {
-		if _, err := readLine(buf); err != nil {
+	t := &Table{File: file, columns: map[string]int{}, o: o, rows: rows{buf: buf, delimiter: string(o.Delimiter), lazy: o.LazyQuote}}
+	for i := range o.SkipLines {
+		if _, err := t.rows.readLine(); errors.Is(err, io.EOF) {
 			return nil, &models.FileError{File: file, Line: i + 1, What: "the file ends before its header"}
+		} else if err != nil {
+			return nil, t.place(err)
 		}
 	}
-	t.csv = csv.NewReader(&utf8Reader{r: buf})
-	t.csv.Comma = ','
-	if o.Delimiter != 0 {
-		t.csv.Comma = o.Delimiter
-	}
-	t.csv.FieldsPerRecord = -1
-	t.csv.ReuseRecord = true
-	t.csv.LazyQuotes = o.LazyQuote
-	if err := t.read(); err != nil {
-		if errors.Is(err, io.EOF) {
-			return nil, &models.FileError{File: file, What: "no header line"}
-		}
+	if err := t.read(); errors.Is(err, io.EOF) {
+		return nil, &models.FileError{File: file, What: "no header line"}
+	} else if err != nil {
 		return nil, err
 	}
+	return t, t.readHeader()
+}
+
+func (t *Table) readHeader() error {
+	t.first = t.o.NoHeader
 	for i, name := range t.row {
+		if t.o.NoHeader {
+			name = strconv.Itoa(i + 1)
+		}
 		name = strings.Join(strings.Fields(name), " ")
 		if _, twice := t.columns[name]; twice && name != "" {
-			return nil, &models.FileError{File: file, Line: t.line, Column: name, What: "the header names this column twice"}
+			return t.Fail(name, "the header names this column twice")
 		}
 		t.header = append(t.header, name)
 		t.columns[name] = i
 	}
-	return t, nil
+	return nil
 }
 
 // Sniff refuses, by name, what is no statement at all. It looks at the first bytes and takes none.
@@ -105,14 +112,19 @@ func (t *Table) Header() []string { return t.header }
 func (t *Table) Need(columns ...string) error {
 	for _, c := range columns {
 		if !t.Has(c) {
-			return &models.FileError{File: t.File, Line: t.skipped + 1, Column: c, What: "the header has no such column; it has " + clip(strings.Join(t.header, ", "))}
+			return t.Fail(c, "the header has no such column; it has %s", clip(strings.Join(t.header, ", ")))
 		}
 	}
 	return nil
 }
 
-// Next moves to the next row; false at the end of the file. A row with another number of cells than the header stops it.
+// Next moves to the next row; false at the end of the file. A row with another number of cells than the header is an error,
+// yet true: who knows it for a trailer, which may be shorter, can look at its cells and go on.
 func (t *Table) Next() (bool, error) {
+	if t.first {
+		t.first = false
+		return true, nil
+	}
 	if err := t.read(); err != nil {
 		if errors.Is(err, io.EOF) {
 			return false, nil
@@ -120,38 +132,47 @@ func (t *Table) Next() (bool, error) {
 		return false, err
 	}
 	if len(t.row) != len(t.header) {
-		return true, &models.FileError{File: t.File, Line: t.line, What: fmt.Sprintf("%d cells, the header has %d: the row is cut or damaged", len(t.row), len(t.header))}
+		return true, &models.FileError{File: t.File, Line: t.Line(), What: fmt.Sprintf("%d cells, the header has %d: the row is cut or damaged", len(t.row), len(t.header))}
 	}
 	return true, nil
 }
 
 func (t *Table) read() error {
-	row, err := t.csv.Read()
+	row, err := t.rows.next()
 	if err != nil {
-		if errors.Is(err, io.EOF) {
-			return err
-		}
-		var pe *csv.ParseError
-		if errors.As(err, &pe) {
-			return &models.FileError{File: t.File, Line: pe.StartLine + t.skipped, What: pe.Err.Error()}
-		}
-		var fe *utf8Error
-		if errors.As(err, &fe) {
-			return &models.FileError{File: t.File, What: fe.Error(), Next: "is it in another encoding than configured?"}
-		}
-		return &models.FileError{File: t.File, What: err.Error(), Next: "download it again"}
+		return t.place(err)
 	}
-	t.line, _ = t.csv.FieldPos(0)
-	t.line += t.skipped
 	for i := range row {
-		row[i] = strings.TrimSpace(strings.TrimPrefix(row[i], "\ufeff"))
+		row[i] = strings.TrimSpace(row[i])
+		if t.o.Converted && strings.ContainsRune(row[i], utf8.RuneError) {
+			return &models.FileError{File: t.File, Line: t.Line(), What: fmt.Sprintf("cell %d: bytes that are no character of the configured encoding", i+1), Next: otherEncoding}
+		}
 	}
 	t.row = row
 	return nil
 }
 
+const otherEncoding = "is it in another encoding than configured?"
+
+// place makes an error of the reading one with the file and row.
+func (t *Table) place(err error) error {
+	var at *rowError
+	switch {
+	case errors.Is(err, io.EOF):
+		return err
+	case errors.As(err, &at) && at.text:
+		return &models.FileError{File: t.File, Line: at.line, What: at.what, Next: otherEncoding}
+	case errors.As(err, &at):
+		return &models.FileError{File: t.File, Line: at.line, What: at.what}
+	}
+	return &models.FileError{File: t.File, Line: t.rows.line + 1, What: err.Error(), Next: "download it again"}
+}
+
 // Line is the current row's first line in the unpacked file, from 1.
-func (t *Table) Line() int { return t.line }
+func (t *Table) Line() int { return t.rows.start }
+
+// Cells are the current row's cells, trimmed, good until the next row: for rows that do not follow the header.
+func (t *Table) Cells() []string { return t.row }
 
 // Get is the current row's cell, trimmed; "" for a column the header lacks.
 func (t *Table) Get(column string) string {
@@ -163,7 +184,7 @@ func (t *Table) Get(column string) string {
 
 // Fail is an error about one cell of the current row.
 func (t *Table) Fail(column, format string, args ...any) error {
-	return &models.FileError{File: t.File, Line: t.line, Column: column, What: fmt.Sprintf(format, args...)}
+	return &models.FileError{File: t.File, Line: t.Line(), Column: column, What: fmt.Sprintf(format, args...)}
 }
 
 // Money reads a cell as an amount in major units, sign kept.
@@ -193,44 +214,6 @@ func (t *Table) Time(column string, zone *time.Location, layouts ...string) (tim
 	return at, nil
 }
 
-var rounded = regexp.MustCompile(`^[+-]?\d+([.,]\d+)?[eE][+-]?\d+$`)
-
-// LooksRounded is true for an id that a spreadsheet turned into scientific notation (4.20000E+27).
-func LooksRounded(id string) bool { return rounded.MatchString(id) }
-
-var grouped = regexp.MustCompile(`^-?\d{1,3}(,\d{3})+\.\d+$`)
-
-// StatementAmount reads a statement's amount: a plain decimal, or one with thousands commas and a dot (1,234.56). Every other
-// spelling is refused: a minus lookalike, brackets, a currency sign, a comma for the decimal point could mean two sums.
-func StatementAmount(text, currency string) (models.Money, error) {
-	if grouped.MatchString(text) {
-		text = strings.ReplaceAll(text, ",", "")
-	}
-	return models.ParseMajor(text, currency)
-}
-
-// LocalTime reads "2006-01-02 15:04:05" (seconds may be missing) in zone, or one of the given layouts instead; a layout with an
-// offset uses the offset. A local time that the zone skips or has twice is what time.ParseInLocation makes of it.
-func LocalTime(text string, zone *time.Location, layouts ...string) (time.Time, error) {
-	if len(layouts) == 0 {
-		layouts = []string{"2006-01-02 15:04:05", "2006-01-02 15:04"}
-	}
-	for _, layout := range layouts {
-		if at, err := time.ParseInLocation(layout, text, zone); err == nil {
-			return at.UTC(), nil
-		}
-	}
-	return time.Time{}, fmt.Errorf("%q is no time, expected YYYY-MM-DD HH:MM:SS", clip(text))
-}
-
-func readLine(buf *bufio.Reader) (string, error) {
-	line, err := buf.ReadString('\n')
-	if err != nil && line == "" {
-		return "", err
-	}
-	return strings.TrimRight(line, "\r\n"), nil
-}
-
 func clip(s string) string {
 	const max = 120
 	if len(s) <= max {
@@ -241,44 +224,4 @@ func clip(s string) string {
 		cut--
 	}
 	return s[:cut] + "…"
-}
-
-// utf8Reader passes text through and stops at the first byte that is not UTF-8, with its offset: a wrong encoding must not
-// become U+FFFD inside an id.
-type utf8Reader struct {
-	r      io.Reader
-	offset int64
-	tail   []byte // an unfinished rune at the end of the last read
-}
-
-type utf8Error struct{ offset int64 }
-
-func (e *utf8Error) Error() string { return fmt.Sprintf("byte %d is not UTF-8", e.offset) }
-
-func (u *utf8Reader) Read(p []byte) (int, error) {
-	n, err := u.r.Read(p)
-	check := p[:n]
-	if len(u.tail) > 0 {
-		check = append(u.tail, p[:n]...)
-	}
-	base := u.offset - int64(len(u.tail))
-	for i := 0; i < len(check); {
-		if check[i] < utf8.RuneSelf {
-			i++
-			continue
-		}
-		r, size := utf8.DecodeRune(check[i:])
-		if r == utf8.RuneError && size <= 1 {
-			if !utf8.FullRune(check[i:]) && err == nil {
-				u.tail = append([]byte(nil), check[i:]...)
-				u.offset += int64(n)
-				return n, nil
-			}
-			return 0, &utf8Error{base + int64(i)}
-		}
-		i += size
-	}
-	u.tail = nil
-	u.offset += int64(n)
-	return n, err
 }

@@ -1,0 +1,50 @@
+# `make` alone says what there is to type.
+.DEFAULT_GOAL := help
+
+# The wildcard leaves out everything below testdata, so its Go packages (the test kit, the benchmark's tools) are named.
+TESTDATA := $(addprefix ./,$(sort $(patsubst %/,%,$(dir $(shell find testdata -name '*.go')))))
+PACKAGES := ./... $(TESTDATA)
+LINTER   := go tool -modfile=tools.mod golangci-lint
+TESTFLAGS ?=
+
+help: ## Print this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+test: ## Run the tests on SQLite and PostgreSQL; installs PostgreSQL if it is missing (SQLITE_ONLY=1 leaves it out)
+	@.ci/setup
+	@.ci/step 'go test' go test $(TESTFLAGS) $(PACKAGES)
+
+race: ## The same under the race detector; installs a C compiler if it is missing
+	@.ci/setup race
+	@CGO_ENABLED=1 .ci/step 'go test -race' go test -race $(TESTFLAGS) $(PACKAGES)
+
+fuzz: ## Run every fuzz target for five seconds (FUZZTIME=1m for longer)
+	@.ci/fuzz
+
+lint: gofmt vet golangci ## Format, go vet and golangci-lint (built from source the first time: one to five minutes)
+
+gofmt:
+	@files=$$(gofmt -l .) && [ -z "$$files" ] || { echo "not formatted, type \`gofmt -w .\`:"; echo "$$files"; exit 1; }
+
+vet:
+	@go vet $(PACKAGES)
+
+golangci:
+	@$(LINTER) run $(PACKAGES)
+
+demo: ## The whole story in one go, on an embedded database in a temporary folder
+	@go run . demo
+
+build: ## Build ./app, one static executable
+	CGO_ENABLED=0 go build -o app .
+
+bench: ## Measure callbacks and reconciliation against plain PostgreSQL (N, ROUNDS, SECONDS; see testdata/bench/README.md)
+	@.ci/setup
+	@testdata/bench/run
+
+tools: ## Fetch and build what `make lint` and `make race` need, to work offline later
+	@.ci/setup race
+	@go mod download
+	@$(LINTER) version
+
+.PHONY: help test race fuzz lint gofmt vet golangci demo build bench tools

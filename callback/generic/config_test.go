@@ -1,0 +1,193 @@
+package generic_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"paybook/callback/generic"
+	"paybook/models"
+)
+
+// F04 and every other setting that would fail open or fail late: refused at once, by its full path.
+func TestSettingsAreRefused(t *testing.T) {
+	signature := func(key string, value any) func(object) {
+		return func(s object) { s["signature"].(object)[key] = value }
+	}
+	field := func(key string, value any) func(object) {
+		return func(s object) { s["fields"].(object)[key] = value }
+	}
+	event := func(row object) func(object) { return func(s object) { s["events"] = []any{row} } }
+	top := func(key string, value any) func(object) { return func(s object) { s[key] = value } }
+	reply := func(key string, value object) func(object) { return top("reply", object{key: value}) }
+	for _, c := range []struct {
+		change func(object)
+		want   string
+	}{
+		{signature("secrets", nil), "settings.signature.secrets: empty"},
+		{signature("secrets", []any{}), "settings.signature.secrets: empty"},
+		{signature("secrets", ""), "settings.signature.secrets[0]: empty or blank"},
+		{signature("secrets", []any{"good", " \t"}), "settings.signature.secrets[1]: empty or blank"},
+		{signature("secrets", []any{"${DEMO_SECRET}"}), "settings.signature.secrets[0]: ${DEMO_SECRET} is not filled in"},
+		{signature("secrets", []any{17}), "settings.signature.secrets[0]: text expected"},
+		{signature("secrets", "file:none.key"), "settings.signature.secrets[0]: open"},
+		{signature("secret_encoding", "hex"), "settings.signature.secrets[0]: is not hex"},
+		{signature("secret_strip_prefix", "first-secret"), "settings.signature.secrets[0]: is not raw, or is nothing but its prefix"},
+		{signature("templte", "{body}"), "settings.signature.templte: unknown key"},
+		{signature("template", ""), `settings.signature.template: "" has no placeholder`},
+		{signature("template", nil), "settings.signature.template: missing"},
+		{signature("template", "fixed"), "settings.signature.template: \"fixed\" has no placeholder"},
+		{signature("template", "{body"), "settings.signature.template: the placeholder {body is not closed"},
+		{signature("template", "{bodi}"), "settings.signature.template: unknown placeholder {bodi}"},
+		{signature("template", "{public_url}{body}"), "settings.signature.template: needs settings.public_url"},
+		{signature("template", "{form:x}"), "settings.signature.template: form:x: the content is JSON"},
+		{signature("template", "{sig:t}"), "settings.signature.template: sig:t: needs settings.signature.parse.form: kv"},
+		{signature("kind", "none"), "settings.signature.kind: \"none\" is not one of hmac"},
+		{signature("algorithm", "md5"), "settings.signature.algorithm: \"md5\" is not one of"},
+		{signature("encoding", "base32"), "settings.signature.encoding:"},
+		{signature("from", ""), "settings.signature.from: missing"},
+		{signature("from", "cookie:x"), "settings.signature.from:"},
+		{signature("parse", object{"form": "kv"}), "settings.signature.parse.key: missing"},
+		{signature("parse", object{"form": "prefix", "prefx": "x", "prefix": "x"}), "settings.signature.parse.prefx: unknown key"},
+		{signature("parse", object{"form": "pairs"}), "settings.signature.public_key: missing"},
+		{signature("parse", "plain"), "settings.signature.parse: an object"},
+		{signature("timestamp", object{"from": "header:X", "tolerance_seconds": 0}), "settings.signature.timestamp.tolerance_seconds:"},
+		{signature("timestamp", object{"from": "header:X", "tolerance_seconds": "300"}), "settings.signature.timestamp.tolerance_seconds:"},
+		{signature("timestamp", object{"unit": "s"}), "settings.signature.timestamp.from: missing"},
+		{top("signature", nil), "settings.signature: missing"},
+		{top("signature", object{"kind": "basic", "secrets": "user"}), "settings.signature.secrets: user:password"},
+		{top("fields", nil), "settings.fields: missing"},
+		{top("content", "xml"), "settings.content:"},
+		{top("contnt", "json"), "settings.contnt: unknown key"},
+		{top("timezone", "Mars/Olympus"), "settings.timezone:"},
+		{top("provider", 17), "settings.provider: text expected"},
+		{top("livemode", true), "settings.livemode: needs settings.fields.livemode"},
+		{top("livemode", "yes"), "settings.livemode: true or false"},
+		{top("account", "M1"), "settings.account: needs settings.fields.account"},
+		{top("events", nil), "settings.events: empty"},
+		{top("events", "payment"), "settings.events: a list"},
+		{event(object{"type": "payment"}), "settings.events[0].event: missing"},
+		{event(object{"event": "payment.suceeded"}), `settings.events[0].event: "payment.suceeded" is no event`},
+		{event(object{"event": "unparsable"}), "settings.events[0].event:"},
+		{event(object{"event": "unknown", "success": true}), "settings.events[0].success: needs settings.fields.success"},
+		{event(object{"event": "unknown", "stats": "x"}), "settings.events[0].stats: unknown key"},
+		{field("transaction_id", nil), "settings.events[0].event: needs settings.fields.transaction_id"},
+		{field("currency", nil), "settings.events[0].event: needs settings.fields.currency"},
+		{field("txn_id", "$.x"), "settings.fields.txn_id: unknown key"},
+		{field("order_id", ""), "settings.fields.order_id"},
+		{field("order_id", "$.a[x]"), "settings.fields.order_id"},
+		{field("order_id", "$"), "settings.fields.order_id"},
+		{field("order_id", object{"paths": "$.x"}), "settings.fields.order_id.path: missing"},
+		{field("order_id", "form:x"), "settings.fields.order_id: form:x: the content is JSON"},
+		{field("amount", object{"path": "$.a", "unit": "cents"}), "settings.fields.amount.unit:"},
+		{field("amount", object{"path": "$.a", "digits": object{"XQQ": 2}}), "settings.fields.amount.digits.XQQ:"},
+		{field("occurred_at", object{"path": "$.a", "unit": "iso"}), "settings.fields.occurred_at.unit:"},
+		{reply("ok", object{"status": 500}), "settings.reply.ok.status:"},
+		{reply("rejected", object{"status": 200}), "settings.reply.rejected.status:"},
+		{reply("temporary", object{"status": 404}), "settings.reply.temporary.status:"},
+		{reply("ok", object{"status": 204, "body": "ok"}), "settings.reply.ok.body:"},
+		{reply("okay", object{"status": 204}), "settings.reply.okay: unknown key"},
+	} {
+		_, err := generic.New(settings(c.change), t.TempDir())
+		if err == nil || !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("New = %v, want %s…", err, c.want)
+		}
+		if err != nil && strings.Contains(err.Error(), "second-secret") {
+			t.Errorf("a secret in the error: %v", err)
+		}
+	}
+}
+
+func TestSettingsThatAreNoObject(t *testing.T) {
+	for _, raw := range []string{"", "null", "[]", "{", `{"provider":"a","provider":"b"}`, `"text"`} {
+		if _, err := generic.New(json.RawMessage(raw), ""); err == nil || !strings.HasPrefix(err.Error(), "settings: ") {
+			t.Errorf("New(%s) = %v, want an error about settings", raw, err)
+		}
+	}
+}
+
+func TestSecretsFromFiles(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{"good.key": "first-secret\r\n", "blank.key": " \n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	read := func(secret string) (*generic.Provider, error) {
+		return generic.New(settings(func(s object) { s["signature"].(object)["secrets"] = secret }), dir)
+	}
+	for _, secret := range []string{"file:good.key", "file:" + filepath.Join(dir, "good.key")} {
+		p, err := read(secret)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := verify(p, signed(payment, now)); err != nil {
+			t.Errorf("%s: %v", secret, err)
+		}
+	}
+	if _, err := read("file:blank.key"); err == nil || !strings.Contains(err.Error(), "settings.signature.secrets[0]: empty or blank") {
+		t.Errorf("blank file: %v", err)
+	}
+}
+
+func TestWarnings(t *testing.T) {
+	for _, c := range []struct {
+		change func(object)
+		want   string
+	}{
+		{func(s object) { s["signature"].(object)["template"] = "{body}" }, "settings.signature.timestamp: not part of the signed text"},
+		{func(s object) { s["signature"].(object)["template"] = []any{"{header:X-Timestamp}.{body}", "{body}"} }, "settings.signature.timestamp"},
+		{func(s object) { s["signature"] = object{"kind": "static_token", "secrets": "t", "from": "header:X"} }, "settings.signature: does not cover the body"},
+		{func(s object) { s["fields"].(object)["livemode"] = "$.live" }, "settings.livemode: not set"},
+	} {
+		got := mustNew(t, settings(c.change)).Warnings()
+		if !slices.ContainsFunc(got, func(w string) bool { return strings.HasPrefix(w, c.want) }) {
+			t.Errorf("Warnings = %q, want %s…", got, c.want)
+		}
+	}
+	if got := mustNew(t, settings(nil)).Warnings(); len(got) != 0 {
+		t.Errorf("Warnings = %q, want none", got)
+	}
+}
+
+func TestReplies(t *testing.T) {
+	type answer struct {
+		status     int
+		kind, body string
+	}
+	plain := mustNew(t, settings(nil))
+	own := mustNew(t, settings(func(s object) {
+		s["reply"] = object{
+			"ok": object{"body": "OK"}, "ignored": object{"status": 202}, "rejected": object{"status": 400, "content_type": "application/json", "body": "{}"},
+			"merchant": object{"status": 404}, "malformed": object{"status": 422}, "too_large": object{"status": 400},
+			"unparsable": object{"status": 200}, "temporary": object{"status": 500},
+		}
+	}))
+	const text = "text/plain; charset=utf-8"
+	for _, c := range []struct {
+		a          models.Answer
+		plain, own answer
+	}{
+		{models.Answer{Outcome: models.OutcomeApplied}, answer{200, "", ""}, answer{200, text, "OK"}},
+		{models.Answer{Outcome: models.OutcomeNoOrder}, answer{200, "", ""}, answer{200, text, "OK"}},
+		{models.Answer{Outcome: models.OutcomeDuplicate}, answer{200, "", ""}, answer{200, text, "OK"}},
+		{models.Answer{Outcome: models.OutcomeIgnored}, answer{200, "", ""}, answer{202, "", ""}},
+		{models.Answer{Outcome: models.OutcomeUnreadable}, answer{422, "", ""}, answer{200, "", ""}},
+		{models.Answer{Reason: models.ReasonSignature}, answer{401, "", ""}, answer{400, "application/json", "{}"}},
+		{models.Answer{Reason: models.ReasonTimestamp}, answer{401, "", ""}, answer{400, "application/json", "{}"}},
+		{models.Answer{Reason: models.ReasonMerchant}, answer{403, "", ""}, answer{404, "", ""}},
+		{models.Answer{Reason: models.ReasonMalformed}, answer{400, "", ""}, answer{422, "", ""}},
+		{models.Answer{Reason: models.ReasonTooLarge}, answer{413, "", ""}, answer{400, "", ""}},
+		{models.Answer{}, answer{503, "", ""}, answer{500, "", ""}},
+	} {
+		for p, want := range map[*generic.Provider]answer{plain: c.plain, own: c.own} {
+			status, kind, body := p.Reply(c.a)
+			if got := (answer{status, kind, body}); got != want {
+				t.Errorf("Reply(%+v) = %+v, want %+v", c.a, got, want)
+			}
+		}
+	}
+}

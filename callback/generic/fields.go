@@ -1,0 +1,178 @@
+package generic
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"paybook/models"
+)
+
+// field is where a value of the event is found: the first of the places that holds one, else the constant.
+type field struct {
+	name     string
+	from     []source
+	constant string
+}
+
+func (f *field) set() bool { return len(f.from) > 0 || f.constant != "" }
+
+func (f *field) text(r *request) string {
+	for i := range f.from {
+		if text := r.find(&f.from[i]); text != "" {
+			return text
+		}
+	}
+	return f.constant
+}
+
+// fields are all values read from a callback.
+type fields struct {
+	eventID, eventType, status, success             field
+	transactionID, parentID, orderID, refundOrderID field
+	currency, account, livemode                     field
+	amount                                          amountField
+	occurredAt                                      timeField
+	accounts                                        []string // ours; nil: not compared
+	live                                            *bool    // the account's mode; nil: not compared
+	liveWord                                        string   // what livemode says when it is live
+}
+
+func (p *Provider) readFields(settings *section) {
+	s := settings.object("fields")
+	if s == nil {
+		settings.fail("fields", "missing: where the values of a callback stand")
+		return
+	}
+	f := &p.fields
+	for _, plain := range []struct {
+		name string
+		into *field
+	}{
+		{"event_id", &f.eventID}, {"event_type", &f.eventType}, {"status", &f.status}, {"success", &f.success},
+		{"transaction_id", &f.transactionID}, {"parent_id", &f.parentID}, {"order_id", &f.orderID},
+		{"refund_order_id", &f.refundOrderID}, {"currency", &f.currency}, {"account", &f.account},
+	} {
+		*plain.into = p.readField(s, plain.name, nil)
+	}
+	f.amount = p.readAmount(s)
+	f.occurredAt = p.readTime(s)
+	f.liveWord = "true"
+	f.livemode = p.readField(s, "livemode", func(o *section) { f.liveWord = o.text("equals", f.liveWord) })
+	s.close()
+	if f.accounts = settings.texts("account"); f.accounts != nil && (slices.Contains(f.accounts, "") || len(f.accounts) == 0) {
+		settings.fail("account", "empty")
+	}
+	p.needField(settings, "account", f.accounts != nil, &f.account)
+	f.live = settings.flag("livemode")
+	p.needField(settings, "livemode", f.live != nil, &f.livemode)
+}
+
+// readField reads a field: one place, a list of places, or an object with path and const. more reads further keys of the object.
+func (p *Provider) readField(s *section, name string, more func(*section)) (f field) {
+	f.name = name
+	paths, where := s.take(name), s
+	key := name
+	if object, isObject := paths.(map[string]any); isObject {
+		where, key = s.within(name, object), "path"
+		f.constant = where.text("const", "")
+		if more != nil {
+			more(where)
+		}
+		defer where.close()
+	}
+	for _, text := range where.texts(key) {
+		f.from = append(f.from, p.readSource(where, key, text))
+	}
+	if paths != nil && !f.set() {
+		where.fail(key, "missing")
+	}
+	return f
+}
+
+// readSource reads a place, and refuses one that this content cannot have.
+func (p *Provider) readSource(s *section, key, text string) source {
+	from, err := parseSource(text)
+	if err != nil {
+		s.fail(key, "%v", err)
+	}
+	p.checkSource(s, key, from)
+	return from
+}
+
+func (p *Provider) checkSource(s *section, key string, from source) {
+	switch {
+	case from.kind == "json" && p.form:
+		s.fail(key, "%s: the content is a form, so form:NAME is meant", from)
+	case from.kind == "form" && !p.form:
+		s.fail(key, "%s: the content is JSON, so $.NAME is meant (or settings.content: form)", from)
+	case from.kind == "sig" && p.signature.form.kind != "kv":
+		s.fail(key, "%s: needs settings.signature.parse.form: kv", from)
+	case from.kind == "public_url" && p.publicURL == "":
+		s.fail(key, "needs settings.public_url, the address exactly as it is registered with the provider")
+	}
+}
+
+// timeField is when the money moved, by the provider's clock.
+type timeField struct {
+	field
+	unit   string // s, ms, auto or rfc3339
+	layout string // a Go time layout in place of the unit
+	zone   *time.Location
+}
+
+func (p *Provider) readTime(s *section) (f timeField) {
+	f.unit = "rfc3339"
+	f.zone, _ = time.LoadLocation(p.zone) // readZone has refused a bad one
+	f.field = p.readField(s, "occurred_at", func(o *section) {
+		f.unit = o.word("unit", f.unit, "s", "ms", "auto", "rfc3339")
+		f.layout = o.text("layout", "")
+	})
+	return f
+}
+
+// read is the time in UTC. A message without one happened when it came; one that cannot be read is an error.
+func (f *timeField) read(r *request) (time.Time, error) {
+	text := f.text(r)
+	if text == "" {
+		return r.cb.ReceivedAt.UTC(), nil
+	}
+	if f.layout == "" {
+		at, _, err := instant(text, f.unit)
+		return at, err
+	}
+	at, err := time.ParseInLocation(f.layout, text, f.zone)
+	if err != nil {
+		return at, fmt.Errorf("%q is no time, expected %s", clip(text), f.layout)
+	}
+	return at.UTC(), nil
+}
+
+// readID reads an identifier with the very digits it was sent with. "" when the message has none.
+func readID(f *field, r *request) (string, error) {
+	const max = 255 // far above any provider's, and what a key column can hold anywhere
+	text := f.text(r)
+	if len(text) > max || !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl) {
+		return "", fmt.Errorf("%s: %q makes no sense as an identifier", f.name, clip(text))
+	}
+	return text, nil
+}
+
+// ours refuses a genuine message that speaks of another account than the configured ones.
+func (f *fields) ours(r *request) error {
+	if f.accounts == nil {
+		return nil
+	}
+	if got := f.account.text(r); !slices.Contains(f.accounts, got) {
+		return refuse(models.ReasonMerchant, fmt.Sprintf("the message is for account %q, which is not settings.account", clip(got)))
+	}
+	return nil
+}
+
+// testMode says whether a message is of the other mode than the account. One that does not say is not live.
+func (f *fields) testMode(r *request) bool {
+	return f.live != nil && *f.live != (f.livemode.text(r) == f.liveWord)
+}

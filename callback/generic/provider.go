@@ -1,0 +1,91 @@
+// Package generic is the provider made by configuration only: a payment service that signs its callbacks with a shared
+// secret and writes its statements as delimited text needs settings, not code. README.md beside this file lists the keys;
+// testdata/demopay and testdata/standardwebhooks are whole examples.
+//
+// It does not cover public-key signatures, encrypted bodies, XML, and callbacks that carry no amount and need an API read.
+package generic
+
+import (
+	"encoding/json"
+	"time"
+
+	"paybook/models"
+)
+
+// Name is the provider's name in the configuration.
+const Name = "generic"
+
+// Provider is one account of a provider described by settings. All it needs is worked out by New; it is read-only after.
+type Provider struct {
+	name      string
+	publicURL string
+	form      bool // the content is a form; else JSON
+	signature signature
+	clock     clock
+	fields    fields
+	events    []eventRow
+	replies   replies
+	layout    layout
+	zone      string
+	warnings  []string
+}
+
+// New reads the settings. Paths of secrets (file:PATH) are relative to dir. An unknown key, a value that makes no sense, and
+// a secret that is missing, empty or blank are errors that name the setting by its full path.
+func New(settings json.RawMessage, dir string) (*Provider, error) {
+	s, err := openSettings(settings)
+	if err != nil {
+		return nil, err
+	}
+	p := &Provider{}
+	s.ignore("comment", "path")
+	p.name = s.text("provider", Name)
+	p.publicURL = s.text("public_url", "")
+	p.form = s.word("content", "json", "json", "form") == "form"
+	p.readZone(s)
+	p.readSignature(s, dir)
+	p.readFields(s)
+	p.readEvents(s)
+	p.readReplies(s)
+	p.readLayout(s)
+	s.close()
+	if s.broken() != nil {
+		return nil, s.broken()
+	}
+	p.warn()
+	return p, nil
+}
+
+// Name is the name the settings give the provider ("demopay"), as it stands in reports; without one, "generic".
+func (p *Provider) Name() string { return p.name }
+
+// Calendar is the zone of the statement, else that of the settings, else UTC. The day begins at midnight.
+func (p *Provider) Calendar() (zone string, cut time.Duration) { return p.zone, 0 }
+
+// Warnings are settings that work but protect less than they seem to, for the start-up and the doctor to say.
+func (p *Provider) Warnings() []string { return p.warnings }
+
+func (p *Provider) readZone(s *section) {
+	p.zone = s.zone("timezone", "UTC")
+	if st := s.object("statement"); st != nil {
+		p.zone = st.zone("timezone", p.zone)
+	}
+}
+
+func (p *Provider) warn() {
+	say := func(text string) { p.warnings = append(p.warnings, text) }
+	if p.clock.on() && !p.signature.covers(p.clock.from) {
+		say("settings.signature.timestamp: not part of the signed text: whoever replays an old callback can write a new time")
+	}
+	if !p.signature.coversContent() {
+		say("settings.signature: does not cover the body: confirm its amounts by another way before you rely on them")
+	}
+	if p.fields.livemode.set() && p.fields.live == nil {
+		say("settings.livemode: not set: test traffic is not told from live traffic")
+	}
+}
+
+// refuse is the verdict on what is not proven genuine, or not for us.
+func refuse(reason models.Reason, detail string) error {
+	return &models.Rejection{Reason: reason, Detail: detail}
+}

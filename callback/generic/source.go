@@ -1,0 +1,139 @@
+package generic
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"reflect"
+	"strings"
+
+	"paybook/callback/parse"
+	"paybook/models"
+)
+
+// source is a place of a callback that holds a value.
+type source struct {
+	kind  string // header, query, form, json, sig (another key of the signature header), body, public_url, raw_query
+	name  string // of the header, parameter or key
+	path  path   // json only
+	lower bool   // to be read in lower case
+}
+
+// parseSource reads header:X, query:x, query:x|lower, form:x, json:path, $.path, sig:t, body, public_url or raw_query.
+func parseSource(text string) (source, error) {
+	switch text {
+	case "body", "public_url", "raw_query":
+		return source{kind: text}, nil
+	}
+	if strings.HasPrefix(text, "$") {
+		text = "json:" + text
+	}
+	kind, name, _ := strings.Cut(text, ":")
+	s := source{kind: kind}
+	s.name, s.lower = strings.CutSuffix(name, "|lower")
+	if s.name == "" {
+		return s, fmt.Errorf("%q is no place of a callback: header:NAME, query:NAME, form:NAME, json:PATH expected", text)
+	}
+	var err error
+	switch kind {
+	case "header":
+		s.name = http.CanonicalHeaderKey(s.name)
+	case "json":
+		s.path, err = parsePath(s.name)
+	case "query", "form", "sig":
+	default:
+		err = fmt.Errorf("%q: %q is none of header, query, form, json, sig", text, kind)
+	}
+	return s, err
+}
+
+func (s source) String() string { return strings.TrimSuffix(s.kind+":"+s.name, ":") }
+
+func (s source) same(o source) bool { return reflect.DeepEqual(s, o) }
+
+// request is one callback being read. Its parts are taken apart when they are first asked for, so that nothing is parsed
+// before the signature is right unless the signature itself lies in it.
+type request struct {
+	cb        models.Callback
+	publicURL string
+	signature string // the text the signature was found in, with its other keys
+	separator string // between those keys
+
+	query, form url.Values
+	body        parse.Value
+	bodyErr     error
+	bodyRead    bool
+}
+
+// find is the value at a source; "" when there is none.
+func (r *request) find(s *source) string {
+	text := r.raw(s)
+	if s.lower {
+		return strings.ToLower(text)
+	}
+	return text
+}
+
+func (r *request) raw(s *source) string {
+	switch s.kind {
+	case "header":
+		if values := r.cb.Headers[s.name]; len(values) > 0 {
+			return values[0]
+		}
+	case "query":
+		if r.query == nil {
+			r.query, _ = url.ParseQuery(r.cb.Query)
+		}
+		return r.query.Get(s.name)
+	case "form":
+		return r.readForm().Get(s.name)
+	case "json":
+		return scalar(s.path.find(r.readJSON()))
+	case "sig":
+		return keyed(r.signature, r.separator, s.name)
+	case "body":
+		return string(r.cb.Body)
+	case "public_url":
+		return r.publicURL
+	case "raw_query":
+		return r.cb.Query
+	}
+	return ""
+}
+
+func (r *request) readForm() url.Values {
+	if r.form == nil {
+		r.form, r.bodyErr = url.ParseQuery(string(r.cb.Body))
+	}
+	return r.form
+}
+
+func (r *request) readJSON() parse.Value {
+	if !r.bodyRead {
+		r.body, r.bodyErr = parse.JSON(r.cb.Body)
+		r.bodyRead = true
+	}
+	return r.body
+}
+
+// scalar is the text of a string, a number (its digits as sent) or a truth value; "" for everything else.
+func scalar(v parse.Value) string {
+	if b, ok := v.Bool(); ok {
+		if b {
+			return "true"
+		}
+		return "false"
+	}
+	return v.Text()
+}
+
+// keyed finds the first key=value of a separated list.
+func keyed(text, separator, key string) string {
+	for item, rest, more := "", text, true; more; {
+		item, rest, more = strings.Cut(rest, separator)
+		if name, value, ok := strings.Cut(strings.TrimSpace(item), "="); ok && name == key {
+			return value
+		}
+	}
+	return ""
+}

@@ -1,0 +1,103 @@
+// Package providertest runs the same checks over every provider and its recordings: what is genuine is understood, what is
+// not is refused, nothing makes it panic, and a damaged statement is never half believed. A provider's own test file then
+// only holds what is peculiar to it.
+package providertest
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"paybook/callback"
+	"paybook/models"
+	"paybook/reconcile"
+)
+
+// Provider is both halves of a payment provider.
+type Provider interface {
+	callback.Provider
+	reconcile.Provider
+}
+
+// Option adapts Run to a provider's way of signing.
+type Option func(*suite)
+
+// Signed names the headers that are part of the signed text: any flipped bit in them must be refused. In every other header a
+// flipped bit must be refused or change nothing.
+func Signed(headers ...string) Option { return func(s *suite) { s.signed = headers } }
+
+// EquivalentBody is for providers that sign the decoded parameters of a form: a flipped bit of the body may then change nothing
+// (%2f and %2F), and is fine as long as the events are the same.
+func EquivalentBody() Option { return func(s *suite) { s.bodyMayHold = sameEvents } }
+
+// UnsignedParts is for providers whose signature leaves parts of the body out: a flipped bit there may change times and notes,
+// never the kind, an id or the money.
+func UnsignedParts() Option { return func(s *suite) { s.bodyMayHold = sameMoney } }
+
+// Run checks p with everything in dir, such as "../../testdata/wechatpay": callbacks/*.json, and the statements that
+// expected_reconciliation.json speaks of, where there are any.
+func Run(t *testing.T, p Provider, dir string, options ...Option) {
+	t.Helper()
+	RunCallbacks(t, p, dir, options...)
+	t.Run("Statements", func(t *testing.T) { testStatements(t, p, dir) })
+}
+
+// RunCallbacks is Run for a scheme that has no statements.
+func RunCallbacks(t *testing.T, p callback.Provider, dir string, options ...Option) {
+	t.Helper()
+	s := &suite{p: p, recordings: load(t, dir)}
+	for _, o := range options {
+		o(s)
+	}
+	t.Run("Recordings", s.testRecordings)
+	t.Run("Replies", s.testReplies)
+	t.Run("BitFlips", s.testBitFlips)
+	t.Run("Hostile", s.testHostile)
+	t.Run("Concurrent", s.testConcurrent)
+}
+
+type suite struct {
+	p           callback.Provider
+	recordings  []callback.Recording
+	signed      []string
+	bodyMayHold func(want, got []models.Event) bool // nil: every flipped bit of a body is refused
+}
+
+func load(t *testing.T, dir string) []callback.Recording {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(dir, "callbacks", "*.json"))
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no recordings in %s/callbacks (%v)", dir, err)
+	}
+	slices.Sort(paths)
+	var out []callback.Recording
+	for _, path := range paths {
+		rec, err := callback.ReadRecording(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rec.Name = filepath.Base(path)
+		out = append(out, rec)
+	}
+	return out
+}
+
+func (s *suite) verify(cb models.Callback) ([]models.Event, error) {
+	return s.p.Verify(context.Background(), cb)
+}
+
+// genuine is the first recording that is good, and the first good refund where there is one.
+func (s *suite) genuine() []callback.Recording {
+	var out []callback.Recording
+	for _, prefix := range []string{"", "refund."} {
+		i := slices.IndexFunc(s.recordings, func(r callback.Recording) bool {
+			return r.Expect.Verified && strings.HasPrefix(r.Expect.Event, prefix)
+		})
+		if i >= 0 {
+			out = append(out, s.recordings[i])
+		}
+	}
+	return out
+}

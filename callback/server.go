@@ -1,0 +1,220 @@
+// Package callback receives what providers send: it takes the request as it came, has the provider prove it genuine, hands it to
+// the ledger, and answers in the provider's own words, success only after the commit.
+//
+// A provider's own knowledge lies in a folder of its name below; those folders import models and parse only.
+package callback
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"paybook/ledger"
+	"paybook/models"
+)
+
+// BodyMax is the default limit of a callback's body: providers send a few kilobytes, and 900 KiB has been seen.
+const BodyMax = 1 << 20
+
+// Patience is the default time for one callback, below the shortest limit of a provider (5 s).
+const Patience = 4500 * time.Millisecond
+
+// Account is one configured account: its route is POST /callbacks/{Name}.
+type Account struct {
+	Name     string
+	Provider Provider
+}
+
+// Server answers the callback routes.
+type Server struct {
+	Book     *ledger.Ledger
+	Accounts []Account
+	Now      func() time.Time // the clock; nil: time.Now
+	BodyMax  int64            // bytes; 0: BodyMax
+	Patience time.Duration    // 0: Patience
+	Log      *slog.Logger     // nil: discard
+	// ReplayClock takes the time of a request from its header App-Received-At: for recordings, never for the world.
+	ReplayClock bool
+	// Observe, if set, is told of every callback, for metrics.
+	Observe func(Observation)
+
+	accounts map[string]Provider
+}
+
+// Observation is one callback as metrics count it. Account is a configured name, never text from outside.
+type Observation struct {
+	Account string
+	Outcome models.Outcome // "" when refused or failed
+	Reason  models.Reason  // "" unless refused
+	Status  int
+	Took    time.Duration
+	Probe   bool // refused, but a provider's known probe: no reason for an alarm
+	Dropped bool // refused, and not kept as evidence: the bound was reached
+}
+
+// ReplayHeader carries the time of a request for a server with ReplayClock.
+const ReplayHeader = "App-Received-At"
+
+// Mount registers the routes. Every method arrives at receive, which answers what is no POST itself.
+func (s *Server) Mount(g *echo.Group) {
+	if s.Now == nil {
+		s.Now = time.Now
+	}
+	if s.Log == nil {
+		s.Log = slog.New(slog.DiscardHandler)
+	}
+	if s.BodyMax == 0 {
+		s.BodyMax = BodyMax
+	}
+	if s.Patience == 0 {
+		s.Patience = Patience
+	}
+	s.accounts = map[string]Provider{}
+	for _, a := range s.Accounts {
+		s.accounts[a.Name] = a.Provider
+	}
+	g.Any("/callbacks/:account", s.receive)
+	g.Any("/callbacks/:account/", s.receive) // no redirect: a provider does not follow it
+}
+
+// receive is the whole way of a callback.
+func (s *Server) receive(c echo.Context) error {
+	start := time.Now()
+	account := c.Param("account")
+	provider, ok := s.accounts[account]
+	if !ok {
+		return echo.NewHTTPError(http.StatusNotFound, "no such account")
+	}
+	if c.Request().Method != http.MethodPost {
+		c.Response().Header().Set(echo.HeaderAllow, http.MethodPost)
+		return c.NoContent(http.StatusMethodNotAllowed)
+	}
+	if enc := c.Request().Header.Get(echo.HeaderContentEncoding); enc != "" && !strings.EqualFold(enc, "identity") {
+		return echo.NewHTTPError(http.StatusUnsupportedMediaType, "send the callback uncompressed: it is signed as sent")
+	}
+	ctx, cancel := context.WithTimeout(c.Request().Context(), s.Patience)
+	defer cancel()
+
+	cb, err := s.take(c, account)
+	var events []models.Event
+	if err == nil {
+		events, err = verify(ctx, provider, cb)
+	}
+	o := Observation{Account: account}
+	if err != nil {
+		o.Status, err = s.refuse(ctx, c, provider, cb, err, &o)
+	} else {
+		o.Status, err = s.record(ctx, c, provider, cb, events, &o)
+	}
+	o.Took = time.Since(start)
+	if s.Observe != nil {
+		s.Observe(o)
+	}
+	return err
+}
+
+// take reads the request once, byte for byte, before anything else can.
+func (s *Server) take(c echo.Context, account string) (models.Callback, error) {
+	req := c.Request()
+	cb := models.Callback{Account: account, Method: req.Method, Path: req.URL.Path, Query: req.URL.RawQuery, Headers: req.Header.Clone(), ReceivedAt: s.Now().UTC()}
+	if s.ReplayClock {
+		at, err := time.Parse(time.RFC3339Nano, req.Header.Get(ReplayHeader))
+		if err != nil {
+			return cb, &models.Rejection{Reason: models.ReasonMalformed, Detail: "header " + ReplayHeader + ": an RFC 3339 time expected"}
+		}
+		cb.ReceivedAt = at.UTC()
+		cb.Headers.Del(ReplayHeader)
+	}
+	tooLarge := &models.Rejection{Reason: models.ReasonTooLarge, Detail: fmt.Sprintf("the body is larger than %d bytes", s.BodyMax)}
+	if req.ContentLength > s.BodyMax {
+		c.Response().Header().Set(echo.HeaderConnection, "close")
+		return cb, tooLarge
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(c.Response(), req.Body, s.BodyMax))
+	var limit *http.MaxBytesError
+	switch {
+	case errors.As(err, &limit):
+		return cb, tooLarge
+	case err != nil: // cut off: what came is not what was signed
+		return cb, &models.Rejection{Reason: models.ReasonMalformed, Detail: "the body was cut off"}
+	}
+	cb.Body = body
+	return cb, nil
+}
+
+// verify asks the provider. What a stranger sends must not be able to stop the server, whatever a provider's code does with it.
+func verify(ctx context.Context, p Provider, cb models.Callback) (events []models.Event, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("verify panicked: %v\n%s", r, debug.Stack())
+		}
+	}()
+	return p.Verify(ctx, cb)
+}
+
+// refuse keeps the evidence and answers a callback that was not accepted; an error that is no Rejection is a failure of ours.
+func (s *Server) refuse(ctx context.Context, c echo.Context, p Provider, cb models.Callback, err error, o *Observation) (int, error) {
+	var why *models.Rejection
+	if !errors.As(err, &why) {
+		s.Log.Error("callback failed", "account", cb.Account, "request_id", requestID(c), "error", err.Error())
+		return s.answer(c, p, models.Answer{})
+	}
+	o.Reason, o.Probe = why.Reason, strings.Contains(why.Detail, "probe")
+	status, contentType, body := p.Reply(models.Answer{Reason: why.Reason})
+	kept, keepErr := s.Book.Reject(ctx, cb, why, status)
+	o.Dropped = !kept
+	level := slog.LevelWarn
+	if o.Probe {
+		level = slog.LevelInfo
+	}
+	s.Log.Log(ctx, level, "callback refused", "account", cb.Account, "reason", why.Reason, "detail", why.Detail, "status", status,
+		"kept", kept, "remote", c.RealIP(), "request_id", requestID(c))
+	if keepErr != nil {
+		s.Log.Error("refused callback not kept", "account", cb.Account, "request_id", requestID(c), "error", keepErr.Error())
+	}
+	return status, send(c, status, contentType, body)
+}
+
+// record books the events; success is answered only when they are committed.
+func (s *Server) record(ctx context.Context, c echo.Context, p Provider, cb models.Callback, events []models.Event, o *Observation) (int, error) {
+	outcomes, err := s.Book.Record(ctx, cb, events, func(outcome models.Outcome) int {
+		status, _, _ := p.Reply(models.Answer{Outcome: outcome})
+		return status
+	})
+	if err != nil {
+		s.Log.Error("callback not recorded", "account", cb.Account, "event", events[0].Kind, "transaction_id", events[0].TransactionID,
+			"request_id", requestID(c), "error", err.Error())
+		return s.answer(c, p, models.Answer{})
+	}
+	o.Outcome = ledger.Worst(outcomes)
+	level := slog.LevelInfo
+	if o.Outcome == models.OutcomeDuplicate {
+		level = slog.LevelDebug // a retry storm is not news
+	}
+	s.Log.Log(ctx, level, "callback recorded", "account", cb.Account, "outcome", o.Outcome, "event", events[0].Kind,
+		"transaction_id", events[0].TransactionID, "order_id", events[0].OrderID, "request_id", requestID(c))
+	return s.answer(c, p, models.Answer{Outcome: o.Outcome})
+}
+
+func (s *Server) answer(c echo.Context, p Provider, a models.Answer) (int, error) {
+	status, contentType, body := p.Reply(a)
+	return status, send(c, status, contentType, body)
+}
+
+// send writes exactly these bytes: some providers compare them.
+func send(c echo.Context, status int, contentType, body string) error {
+	if body == "" {
+		return c.NoContent(status)
+	}
+	return c.Blob(status, contentType, []byte(body))
+}
+
+func requestID(c echo.Context) string { return c.Response().Header().Get(echo.HeaderXRequestID) }

@@ -1,0 +1,198 @@
+// Package stripe is everything we know about Stripe: how it calls back and how to read its reports.
+//
+// Facts about formats come from Stripe's documentation (docs.stripe.com: webhooks, currencies, reports) and from the source
+// of its Go library (github.com/stripe/stripe-go, webhook/client.go, balancetransaction.go). The library itself is not used:
+// it reads the wall clock, lets signatures from the future pass, and refuses genuine events of another API version.
+package stripe
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"paybook/callback/parse"
+	"paybook/models"
+)
+
+// Name is the provider's name in the configuration.
+const Name = "stripe"
+
+// Defaults of settings that may be left out.
+const (
+	defaultTolerance   = 300 // seconds; Stripe's own libraries use the same
+	defaultMetadataKey = "order_id"
+	defaultTimeZone    = "Etc/UTC" // what a report run uses when it is not told a zone
+)
+
+// Config is the settings of one account. Comment, provider and path are allowed for people and tools, and ignored.
+type Config struct {
+	Comment  any `json:"comment"`
+	Provider any `json:"provider"`
+	Path     any `json:"path"`
+
+	// SigningSecrets are the endpoint's secrets, whole, with their whsec_ prefix. While a secret is rolled, list both.
+	SigningSecrets []string `json:"signing_secrets"`
+	// ToleranceSeconds is how old a signature may be at receipt. Default 300.
+	ToleranceSeconds *int64 `json:"tolerance_seconds"`
+	// FutureToleranceSeconds is how far ahead of our clock it may be. Default: as ToleranceSeconds.
+	FutureToleranceSeconds *int64 `json:"future_tolerance_seconds"`
+	// OrderIDMetadataKey is the metadata key under which the shop puts its order number. Default order_id.
+	OrderIDMetadataKey *string `json:"order_id_metadata_key"`
+	// ReportTimezone is the zone of the account's reports, an IANA name. Default Etc/UTC.
+	ReportTimezone *string `json:"report_timezone"`
+	// Livemode is what events must say; the others are kept as test traffic. Absent: not compared.
+	Livemode *bool `json:"livemode"`
+	// CurrencyDigits overrides how many decimals Stripe's minor unit of a currency stands for: {"UGX": 0}.
+	CurrencyDigits map[string]int `json:"currency_digits"`
+	// Accounts are the connected accounts (acct_…) whose events are ours as well. Absent: none.
+	Accounts []string `json:"accounts"`
+}
+
+// Provider listens to one Stripe endpoint and reads the reports of its account. It does not change after New.
+type Provider struct {
+	secrets         [][]byte
+	tolerance       int64 // seconds
+	toleranceFuture int64 // seconds
+	metadataKey     string
+	timeZone        string
+	livemode        *bool
+	digitsOwn       map[string]int
+	accounts        map[string]bool
+	warnings        []string
+}
+
+// New reads the settings of one account. Its error names the setting that is missing, unknown or makes no sense. Nothing
+// in these settings is a file, so dir is not used.
+func New(settings json.RawMessage, _ string) (*Provider, error) {
+	c, err := decode(settings)
+	if err != nil {
+		return nil, err
+	}
+	p := &Provider{livemode: c.Livemode}
+	for _, set := range []func(Config) error{p.setSecrets, p.setTolerance, p.setNames, p.setCurrencies, p.setAccounts} {
+		if err := set(c); err != nil {
+			return nil, err
+		}
+	}
+	if c.Livemode == nil {
+		p.warn("settings.livemode is not set: test events are booked like live ones")
+	}
+	return p, nil
+}
+
+// Name is "stripe".
+func (p *Provider) Name() string { return Name }
+
+// Calendar is the report zone; Stripe's day begins at midnight.
+func (p *Provider) Calendar() (zone string, cut time.Duration) { return p.timeZone, 0 }
+
+// Warnings are things about the settings that are allowed but worth a line at start-up. They hold no secret.
+func (p *Provider) Warnings() []string { return p.warnings }
+
+func (p *Provider) warn(text string) { p.warnings = append(p.warnings, text) }
+
+func decode(settings json.RawMessage) (Config, error) {
+	var c Config
+	doc, err := parse.JSON(settings)
+	if err != nil {
+		return c, fmt.Errorf("settings: %w", err)
+	}
+	if !doc.IsObject() {
+		return c, errors.New("settings: an object expected, with at least signing_secrets")
+	}
+	dec := json.NewDecoder(bytes.NewReader(settings))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&c); err != nil {
+		return c, fmt.Errorf("settings: %s", strings.TrimPrefix(err.Error(), "json: "))
+	}
+	return c, nil
+}
+
+// setSecrets refuses everything that could open the door: an empty key verifies what anybody signs with nothing.
+func (p *Provider) setSecrets(c Config) error {
+	if len(c.SigningSecrets) == 0 {
+		return errors.New("settings.signing_secrets: empty; give the endpoint's signing secret (whsec_…)")
+	}
+	for i, secret := range c.SigningSecrets {
+		name := fmt.Sprintf("settings.signing_secrets[%d]", i)
+		switch {
+		case strings.TrimSpace(secret) == "":
+			return fmt.Errorf("%s: empty", name)
+		case strings.TrimSpace(secret) != secret:
+			return fmt.Errorf("%s: has blanks or a line break around it", name)
+		case strings.HasPrefix(secret, "sk_"), strings.HasPrefix(secret, "rk_"), strings.HasPrefix(secret, "pk_"):
+			return fmt.Errorf("%s: an API key; give the endpoint's signing secret (whsec_…)", name)
+		case !strings.HasPrefix(secret, "whsec_"):
+			p.warn(name + " does not begin with whsec_: is it the whole secret?")
+		}
+		p.secrets = append(p.secrets, []byte(secret))
+	}
+	return nil
+}
+
+func (p *Provider) setTolerance(c Config) error {
+	p.tolerance = defaultTolerance
+	if c.ToleranceSeconds != nil {
+		p.tolerance = *c.ToleranceSeconds
+	}
+	p.toleranceFuture = p.tolerance
+	if c.FutureToleranceSeconds != nil {
+		p.toleranceFuture = *c.FutureToleranceSeconds
+	}
+	if p.tolerance <= 0 {
+		return fmt.Errorf("settings.tolerance_seconds: %d; a positive number expected", p.tolerance)
+	}
+	if p.toleranceFuture < 0 {
+		return fmt.Errorf("settings.future_tolerance_seconds: %d; zero or more expected", p.toleranceFuture)
+	}
+	return nil
+}
+
+func (p *Provider) setNames(c Config) error {
+	p.metadataKey, p.timeZone = defaultMetadataKey, defaultTimeZone
+	if c.OrderIDMetadataKey != nil {
+		p.metadataKey = *c.OrderIDMetadataKey
+	}
+	if strings.TrimSpace(p.metadataKey) == "" {
+		return errors.New("settings.order_id_metadata_key: empty")
+	}
+	if c.ReportTimezone != nil {
+		p.timeZone = *c.ReportTimezone
+	}
+	if p.timeZone == "" || p.timeZone == "Local" { // time.LoadLocation takes both, and means this machine
+		return fmt.Errorf("settings.report_timezone: %q; an IANA name such as Etc/UTC expected", p.timeZone)
+	}
+	if _, err := time.LoadLocation(p.timeZone); err != nil {
+		return fmt.Errorf("settings.report_timezone: %w", err)
+	}
+	return nil
+}
+
+func (p *Provider) setCurrencies(c Config) error {
+	p.digitsOwn = map[string]int{}
+	for code, digits := range c.CurrencyDigits {
+		cur, err := models.ParseCurrency(code)
+		if err != nil {
+			return fmt.Errorf("settings.currency_digits: %w", err)
+		}
+		if digits < 0 || digits > 4 {
+			return fmt.Errorf("settings.currency_digits.%s: %d; 0 to 4 expected", code, digits)
+		}
+		p.digitsOwn[cur] = digits
+	}
+	return nil
+}
+
+func (p *Provider) setAccounts(c Config) error {
+	p.accounts = map[string]bool{}
+	for i, account := range c.Accounts {
+		if strings.TrimSpace(account) == "" {
+			return fmt.Errorf("settings.accounts[%d]: empty", i)
+		}
+		p.accounts[account] = true
+	}
+	return nil
+}

@@ -1,0 +1,152 @@
+// Package wechatpay knows WeChat Pay (微信支付) APIv3: its encrypted, signed callbacks and its daily bills. The XML interface
+// of version 2 is not spoken.
+package wechatpay
+
+import (
+	"bytes"
+	"crypto/aes"
+	"crypto/cipher"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Name is the provider's name in the configuration.
+const Name = "wechatpay"
+
+// toleranceDefault is WeChat Pay's own rule: a callback signed five minutes ago or more is refused.
+const toleranceDefault = 300
+
+// toleranceMax bounds a misplaced zero: a day of tolerance is no protection against replay any more.
+const toleranceMax = 24 * 60 * 60
+
+// apiKeyLen is fixed by the provider: the APIv3 key's characters are the AES-256 key.
+const apiKeyLen = 32
+
+// Config is an account's settings. Files may be relative to the folder New is told.
+type Config struct {
+	// MchID is the merchant number; in service-provider mode the service provider's (sp_mchid).
+	MchID string `json:"mchid"`
+	// AppID and AppIDs are the apps whose payments are ours; in service-provider mode the service provider's (sp_appid). One
+	// merchant number can serve several apps.
+	AppID  string   `json:"appid"`
+	AppIDs []string `json:"appids"`
+	// SubMchIDs turns service-provider mode on and lists the merchants served (sub_mchid).
+	SubMchIDs []string `json:"sub_mchids"`
+	// APIv3Key is the 32 characters that callbacks are encrypted with.
+	APIv3Key string `json:"api_v3_key"`
+	// PlatformCerts: certificate serial (40 upper-case hex digits, leading zeros kept) → PEM file.
+	PlatformCerts map[string]string `json:"platform_certs"`
+	// PublicKeys: key id (PUB_KEY_ID_…) → PEM file. While a merchant moves from certificates to the public key the provider
+	// signs with either, so both may be set.
+	PublicKeys map[string]string `json:"public_keys"`
+	// ToleranceSeconds is how far Wechatpay-Timestamp may be from the time of receipt; exactly so far is refused. Default 300.
+	ToleranceSeconds *int `json:"timestamp_tolerance_seconds"`
+}
+
+// ignored are keys that a settings file may carry for people.
+type ignored struct {
+	Comment  json.RawMessage `json:"comment"`
+	Provider json.RawMessage `json:"provider"`
+	Path     json.RawMessage `json:"path"`
+}
+
+// Provider is one configured account. It is safe for any number of goroutines.
+type Provider struct {
+	mchID     string
+	appIDs    []string
+	subMchIDs []string // not empty: service-provider mode
+	resource  cipher.AEAD
+	keys      map[string]verifyKey // by what Wechatpay-Serial may say
+	tolerance time.Duration
+}
+
+// New reads an account's settings; paths in them are relative to dir. The error names the setting.
+func New(settings json.RawMessage, dir string) (*Provider, error) {
+	c, err := readConfig(settings)
+	if err != nil {
+		return nil, err
+	}
+	p := &Provider{mchID: c.MchID, subMchIDs: c.SubMchIDs, keys: map[string]verifyKey{}}
+	if c.AppID != "" {
+		p.appIDs = append(p.appIDs, c.AppID)
+	}
+	p.appIDs = append(p.appIDs, c.AppIDs...)
+	if err := c.check(p.appIDs); err != nil {
+		return nil, err
+	}
+	p.tolerance = toleranceDefault * time.Second
+	if c.ToleranceSeconds != nil {
+		p.tolerance = time.Duration(*c.ToleranceSeconds) * time.Second
+	}
+	if err := p.loadKeys(c, dir); err != nil {
+		return nil, err
+	}
+	block, err := aes.NewCipher([]byte(c.APIv3Key))
+	if err != nil {
+		return nil, fmt.Errorf("settings.api_v3_key: %w", err)
+	}
+	p.resource, err = cipher.NewGCM(block)
+	return p, err
+}
+
+func readConfig(settings json.RawMessage) (Config, error) {
+	var c struct {
+		Config
+		ignored
+	}
+	dec := json.NewDecoder(bytes.NewReader(settings))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&c); err != nil {
+		return Config{}, fmt.Errorf("settings: %s", strings.TrimPrefix(err.Error(), "json: "))
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return Config{}, errors.New("settings: something follows the JSON object")
+	}
+	return c.Config, nil
+}
+
+func (c Config) check(appIDs []string) error {
+	switch {
+	case !isID(c.MchID):
+		return errors.New("settings.mchid: empty, or no merchant number")
+	case len(appIDs) == 0 || !all(appIDs, isID):
+		return errors.New("settings.appid: empty; name the app, or the apps in appids")
+	case !all(c.SubMchIDs, isID):
+		return errors.New("settings.sub_mchids: holds an empty entry")
+	case strings.TrimSpace(c.APIv3Key) == "":
+		return errors.New("settings.api_v3_key: empty")
+	case len(c.APIv3Key) != apiKeyLen:
+		return fmt.Errorf("settings.api_v3_key: %d bytes, an APIv3 key has %d", len(c.APIv3Key), apiKeyLen)
+	case len(c.PlatformCerts)+len(c.PublicKeys) == 0:
+		return errors.New("settings: neither platform_certs nor public_keys: no signature could be checked")
+	case c.ToleranceSeconds != nil && (*c.ToleranceSeconds <= 0 || *c.ToleranceSeconds > toleranceMax):
+		return fmt.Errorf("settings.timestamp_tolerance_seconds: %d, expected 1 to %d", *c.ToleranceSeconds, toleranceMax)
+	}
+	return nil
+}
+
+func all(list []string, ok func(string) bool) bool {
+	return !slices.ContainsFunc(list, func(s string) bool { return !ok(s) })
+}
+
+// Name is Name, as a method for the two halves' interfaces.
+func (p *Provider) Name() string { return Name }
+
+// Calendar is Beijing's calendar day.
+func (p *Provider) Calendar() (zone string, cut time.Duration) { return "Asia/Shanghai", 0 }
+
+// Expiries is when each platform certificate ends, by serial. Public keys have no end and are not in it.
+func (p *Provider) Expiries() map[string]time.Time {
+	out := map[string]time.Time{}
+	for serial, k := range p.keys {
+		if !k.notAfter.IsZero() {
+			out[serial] = k.notAfter
+		}
+	}
+	return out
+}

@@ -1,0 +1,45 @@
+package cmd
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"paybook/callback"
+	"paybook/callback/generic"
+	"paybook/callback/stripe"
+	"paybook/callback/wechatpay"
+	"paybook/reconcile"
+)
+
+// provider is both halves of what we know of one provider.
+type provider interface {
+	callback.Provider
+	reconcile.Provider
+}
+
+// opener makes a provider of an account's settings; paths in them are relative to dir.
+type opener func(settings json.RawMessage, dir string) (provider, error)
+
+// providers is every provider there is, by its name in the configuration. A new one is one line here.
+var providers = map[string]opener{
+	generic.Name:   open(generic.New),
+	stripe.Name:    open(stripe.New),
+	wechatpay.Name: open(wechatpay.New),
+}
+
+// open turns a provider's own New, which returns its own type, into an opener.
+func open[P provider](newProvider func(json.RawMessage, string) (P, error)) opener {
+	return func(settings json.RawMessage, dir string) (provider, error) { return newProvider(settings, dir) }
+}
+
+// openProvider finds the provider and hands it its settings.
+func openProvider(name string, settings json.RawMessage, dir string) (provider, error) {
+	newProvider, ok := providers[name]
+	if !ok {
+		return nil, fmt.Errorf("unknown provider %q; there is: %s", name, strings.Join(slices.Sorted(maps.Keys(providers)), ", "))
+	}
+	return newProvider(settings, dir)
+}

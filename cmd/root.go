@@ -1,0 +1,217 @@
+// Package cmd is the command line: each command fills an options struct from its flags and hands it to a function that does the
+// work. It is also the only place that reads the configuration and the environment, and the only one that wires the other
+// packages together.
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"paybook/ledger"
+)
+
+// The exit codes, as diff has them. Every command's help repeats them.
+const (
+	exitDone   = 0 // done, nothing to look at
+	exitLook   = 1 // done, and there is something to look at
+	exitFailed = 2 // could not be done
+)
+
+const exitCodesHelp = `Exit codes:
+  0  done, nothing to look at
+  1  done, and there is something to look at
+  2  could not be done: usage, configuration, file, database`
+
+// exitError is an error with an exit code of its own. Any other error is exitFailed.
+type exitError struct {
+	code int
+	err  error // nil: everything has been said already
+}
+
+func (e *exitError) Error() string {
+	if e.err == nil {
+		return fmt.Sprintf("exit code %d", e.code)
+	}
+	return e.err.Error()
+}
+
+func (e *exitError) Unwrap() error { return e.err }
+
+// errLook ends a command that did its work and found something to look at; the report has been printed.
+var errLook error = &exitError{code: exitLook}
+
+// app is one run of the program: what it talks to, and the flags that every command has.
+type app struct {
+	in         io.Reader
+	out        io.Writer // results
+	err        io.Writer // talk
+	configFile string
+	database   string
+	noMigrate  bool
+	now        func() time.Time
+	env        func(name string) (value string, set bool)
+
+	loaded *Config
+}
+
+// Main runs one command line and returns the exit code. A cancelled ctx ends it in good order.
+func Main(ctx context.Context, args []string, in io.Reader, out, errw io.Writer) int {
+	results := &checkedWriter{w: out}
+	a := &app{in: in, out: results, err: errw, now: time.Now, env: os.LookupEnv}
+	return a.run(ctx, args, results)
+}
+
+func (a *app) run(ctx context.Context, args []string, results *checkedWriter) int {
+	root := newRoot(a)
+	root.SetArgs(append([]string{}, args...)) // never nil: cobra would take the process's own arguments
+	root.SetIn(a.in)
+	root.SetOut(a.out)
+	root.SetErr(a.err)
+	err := root.ExecuteContext(ctx)
+	if results.err != nil && !errors.Is(err, results.err) {
+		err = fmt.Errorf("write the result: %w", results.err)
+	}
+	return a.exit(ctx, err)
+}
+
+// exit is the only place where an error becomes an exit code.
+func (a *app) exit(ctx context.Context, err error) int {
+	if err == nil {
+		return exitDone
+	}
+	code := exitFailed
+	var own *exitError
+	if errors.As(err, &own) {
+		code = own.code
+		if own.err == nil {
+			return code
+		}
+	}
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		err = errors.New("stopped by a signal; nothing is half-written")
+	}
+	fmt.Fprintln(a.err, "app: "+oneLine(err.Error()))
+	return code
+}
+
+// oneLine keeps a message of several lines, as joined errors have, on one.
+func oneLine(text string) string {
+	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
+}
+
+// checkedWriter remembers that the result could not be written: a full disk is no success.
+type checkedWriter struct {
+	w   io.Writer
+	err error
+}
+
+func (c *checkedWriter) Write(p []byte) (int, error) {
+	n, err := c.w.Write(p)
+	if err != nil && c.err == nil {
+		c.err = err
+	}
+	return n, err
+}
+
+func newRoot(a *app) *cobra.Command {
+	root := &cobra.Command{
+		Use:           "app",
+		Short:         "Receives payment callbacks and reconciles the book with the providers' statements",
+		Long:          "Receives payment callbacks, keeps the book they make, and compares it every day with the providers' statements.\n\n" + exitCodesHelp,
+		Example:       "  app serve --config app.yaml\n  app doctor",
+		Version:       programVersion().String(),
+		SilenceErrors: true, // exit prints them, once and on one line
+		SilenceUsage:  true,
+		Args:          cobra.NoArgs,
+	}
+	flags := root.PersistentFlags()
+	flags.StringVar(&a.configFile, "config", "", "configuration `FILE` (or APP_CONFIG; default app.yaml when present)")
+	flags.StringVar(&a.database, "database", "", "database `URL`: postgres://… or sqlite:FILE (or DATABASE_URL; default sqlite:app.db)")
+	flags.BoolVar(&a.noMigrate, "no-migrate", false, "refuse an empty or older database schema instead of bringing it up to date")
+	root.AddCommand(
+		newServeCommand(a),
+		newMigrateCommand(a),
+		newDoctorCommand(a),
+		newVersionCommand(a),
+	)
+	return root
+}
+
+// newGroup is a command that only holds others. Alone it is a usage error, so that a script does not take `app migrate` for done.
+func newGroup(use, short string, children ...*cobra.Command) *cobra.Command {
+	group := &cobra.Command{Use: use, Short: short, Long: short + ".\n\n" + exitCodesHelp}
+	var names []string
+	for _, child := range children {
+		names = append(names, child.Name())
+		group.AddCommand(child)
+		if group.Example == "" {
+			group.Example = child.Example
+		}
+	}
+	group.RunE = func(c *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			return fmt.Errorf("%s: unknown command %q; there is: %s", c.CommandPath(), args[0], strings.Join(names, ", "))
+		}
+		return fmt.Errorf("%s: say which: %s", c.CommandPath(), strings.Join(names, ", "))
+	}
+	return group
+}
+
+// config is the configuration, loaded once.
+func (a *app) config() (*Config, error) {
+	if a.loaded == nil {
+		c, err := loadConfig(a.configFile, a.env)
+		if err != nil {
+			return nil, err
+		}
+		a.loaded = c
+	}
+	return a.loaded, nil
+}
+
+// databaseURL is --database, else APP_DATABASE, DATABASE_URL, the configuration, and in the end a file in the working folder.
+func (a *app) databaseURL() (string, error) {
+	if a.database != "" {
+		return a.database, nil
+	}
+	c, err := a.config()
+	if err != nil {
+		return "", err
+	}
+	return c.Database, nil
+}
+
+// openBook opens the database of this run. The caller closes the book. Each option may change what Open is told.
+func (a *app) openBook(ctx context.Context, options ...func(*ledger.Options)) (*ledger.Ledger, error) {
+	c, err := a.config()
+	if err != nil {
+		return nil, err
+	}
+	dsn, err := a.databaseURL()
+	if err != nil {
+		return nil, err
+	}
+	o := c.ledgerOptions()
+	o.Now, o.NoMigrate = a.now, a.noMigrate
+	for _, change := range options {
+		change(&o)
+	}
+	return ledger.Open(ctx, dsn, o)
+}
+
+// onlyFormats refuses an unknown --format before any work is done.
+func onlyFormats(format string, known ...string) error {
+	for _, k := range known {
+		if format == k {
+			return nil
+		}
+	}
+	return fmt.Errorf("--format %q: expected %s", format, strings.Join(known, " or "))
+}

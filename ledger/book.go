@@ -1,0 +1,232 @@
+package ledger
+
+import (
+	"fmt"
+	"time"
+
+	"paybook/models"
+)
+
+// Where a row came from.
+const (
+	sourceCallback  = "callback"
+	sourceImport    = "import"
+	sourceReconcile = "reconcile"
+)
+
+var reversalOf = map[models.TransactionKind]models.TransactionKind{
+	models.Refund:     models.RefundReversal,
+	models.Chargeback: models.ChargebackReversal,
+}
+
+// book decides one event: cheap answers first, then the row it is about, then the order. The text says why, when it is not applied.
+func (e *engine) book(d *delivery, ev models.Event) (models.Outcome, string) {
+	if ev.TestMode {
+		return models.OutcomeTestMode, "an event of the other mode (test or live) than this account's"
+	}
+	if outcome, ok := unmoved[ev.Kind]; ok {
+		return outcome, ev.Detail
+	}
+	if ev.Kind == models.RefundTotal {
+		return e.bookTotal(d, ev)
+	}
+	m, ok := meanings[ev.Kind]
+	if !ok {
+		return models.OutcomeIgnored, ""
+	}
+	if why := unusable(m, ev); why != "" {
+		return models.OutcomeUnreadable, why
+	}
+	k := e.resolve(d.account, m.kind, ev)
+	e.settleNames(d.account, m.kind, ev, k)
+	if r := e.rows[k]; r != nil {
+		return e.bookAgain(d, r, m, ev)
+	}
+	r := e.freshRow(d, k, m, ev)
+	if ev.Kind == models.DisputeWon {
+		e.winBack(d, r, ev)
+	}
+	e.place(r, ev.Kind, d.source)
+	return r.Outcome, r.Detail
+}
+
+// winBack books the money that a won dispute returns, as a row of its own.
+func (e *engine) winBack(d *delivery, r *row, ev models.Event) {
+	k := key{r.Account, models.ChargebackReversal, r.TransactionID}
+	e.reversalRow(d, k, r, ev).Outcome = models.OutcomeApplied
+}
+
+// unusable says what keeps an event from being booked at all.
+func unusable(m meaning, ev models.Event) string {
+	switch {
+	case ownID(m.kind, ev) == "":
+		return "no transaction id"
+	case ev.Money.Currency == "":
+		return "no amount"
+	case ev.Money.Minor < 0:
+		return "a negative amount: " + ev.Money.String()
+	case ev.OccurredAt.IsZero():
+		return "no time"
+	}
+	return ""
+}
+
+func (e *engine) freshRow(d *delivery, k key, m meaning, ev models.Event) *row {
+	r := &row{Transaction: models.Transaction{
+		Account: k.account, Kind: k.kind, TransactionID: k.id, ParentID: ev.ParentID, OrderID: ev.OrderID,
+		RefundOrderID: ev.RefundOrderID, AmountMinor: ev.Money.Minor, Currency: ev.Money.Currency, PayerMinor: ev.PayerMinor,
+		Status: m.status, Event: ev.Kind, Source: d.source, CallbackID: d.callback, OccurredAt: micros(ev.OccurredAt),
+		CreatedAt: e.now, UpdatedAt: e.now,
+	}}
+	if ev.TransactionID != "" && ev.TransactionID != k.id && k.id == shopPrefix+ev.RefundOrderID {
+		r.ProviderID = ev.TransactionID
+	}
+	e.rows[k] = r
+	return r
+}
+
+// isRepeat is true when an event tells a settled row nothing new: the way of most duplicates, which then lock no order.
+func (e *engine) isRepeat(r *row, m meaning, ev models.Event) bool {
+	return r.Outcome != models.OutcomeNoOrder && r.Event == ev.Kind && r.Status == m.status && !differs(r, ev) &&
+		(r.OrderID == "" || ev.OrderID == "" || r.OrderID == ev.OrderID) && r.ProviderID == "" && r.RefundOrderID == ev.RefundOrderID
+}
+
+// differs says whether an event tells another content of the same movement.
+func differs(r *row, ev models.Event) bool {
+	return r.AmountMinor != ev.Money.Minor || r.Currency != ev.Money.Currency ||
+		ev.OrderID != "" && r.OrderID != "" && ev.OrderID != r.OrderID && r.Kind == models.Payment
+}
+
+// bookAgain is an event about a movement we already have.
+func (e *engine) bookAgain(d *delivery, r *row, m meaning, ev models.Event) (models.Outcome, string) {
+	e.learn(r, ev)
+	was := meanings[r.Event]
+	if r.Status == models.StatusSucceeded && m.status == models.StatusSucceeded && differs(r, ev) {
+		return e.bookConflict(d, r, ev)
+	}
+	failed := m.kind == models.Refund && m.rank == rankEnded
+	switch {
+	case failed && r.Status == models.StatusSucceeded:
+		return e.reverse(d, r, ev)
+	case m.kind == models.Refund && was.rank == rankEnded && m.rank == rankSucceeded && !ev.OccurredAt.After(r.OccurredAt):
+		return e.succeedLate(d, r, m, ev)
+	case ev.Kind == models.DisputeWon && e.rows[key{r.Account, models.ChargebackReversal, r.TransactionID}] == nil:
+		e.winBack(d, r, ev)
+		return e.advance(d, r, m, ev) // also after a loss: the money is back
+	case m.rank > was.rank:
+		return e.advance(d, r, m, ev)
+	case r.Outcome == models.OutcomeNoOrder: // perhaps its order or its payment is here by now
+		if e.place(r, r.Event, r.Source); r.Outcome != models.OutcomeNoOrder {
+			return r.Outcome, r.Detail
+		}
+	case m.rank == rankEnded && was.rank >= rankSucceeded:
+		return models.OutcomeNotAllowed, fmt.Sprintf("stale: %s has already %s", r.ShownID(), r.Status)
+	}
+	return models.OutcomeDuplicate, ""
+}
+
+// learn adds what an earlier telling did not know: the order, the provider's id.
+func (e *engine) learn(r *row, ev models.Event) {
+	if r.OrderID == "" && ev.OrderID != "" {
+		r.OrderID, r.dirty = ev.OrderID, true
+	}
+	if r.ParentID == "" && ev.ParentID != "" {
+		r.ParentID, r.dirty = ev.ParentID, true
+	}
+	if r.RefundOrderID == "" && ev.RefundOrderID != "" {
+		r.RefundOrderID, r.dirty = ev.RefundOrderID, true
+	}
+	if r.ProviderID == "" && ev.TransactionID != "" && r.Kind == models.Refund && r.TransactionID != ev.TransactionID &&
+		(r.TransactionID == shopPrefix+r.RefundOrderID || r.TransactionID == r.ParentID+":"+r.RefundOrderID) {
+		r.ProviderID, r.dirty = ev.TransactionID, true
+	}
+}
+
+// advance moves a row on and lets it act on its order. The time is the time of the money: it changes with the status only.
+func (e *engine) advance(d *delivery, r *row, m meaning, ev models.Event) (models.Outcome, string) {
+	if r.Status != m.status {
+		r.OccurredAt = micros(ev.OccurredAt)
+		r.AmountMinor, r.Currency = ev.Money.Minor, ev.Money.Currency
+		if ev.PayerMinor != 0 {
+			r.PayerMinor = ev.PayerMinor
+		}
+	}
+	r.Status, r.Event, r.Source, r.CallbackID, r.dirty = m.status, ev.Kind, d.source, d.callback, true
+	e.place(r, ev.Kind, d.source)
+	return r.Outcome, r.Detail
+}
+
+// bookConflict keeps what we hold and says so: a genuine message with the same id and another content is an alarm, not a repeat.
+func (e *engine) bookConflict(d *delivery, r *row, ev models.Event) (models.Outcome, string) {
+	detail := fmt.Sprintf("booked as %s, a later message says %s", r.Money(), ev.Money)
+	if ev.OrderID != "" && ev.OrderID != r.OrderID {
+		detail += fmt.Sprintf(" for order %s, booked for %s", ev.OrderID, r.OrderID)
+	}
+	if r.Outcome == models.OutcomeApplied {
+		r.Outcome, r.Detail, r.dirty = models.OutcomeConflict, detail, true
+	}
+	return models.OutcomeConflict, detail
+}
+
+// reverse books a refund that came back: a row of its own with its own date, so that the day of the refund stays as it was.
+func (e *engine) reverse(d *delivery, refund *row, ev models.Event) (models.Outcome, string) {
+	k := key{refund.Account, models.RefundReversal, refund.TransactionID}
+	if e.rows[k] != nil {
+		return models.OutcomeDuplicate, ""
+	}
+	back := e.reversalRow(d, k, refund, ev)
+	if refund.Outcome != models.OutcomeApplied && refund.Outcome != models.OutcomeConflict {
+		back.Outcome = models.OutcomeApplied // it never counted, so nothing is taken back from the order
+		return back.Outcome, ""
+	}
+	e.placeReversal(back, refund, ev.Kind, d.source)
+	return back.Outcome, back.Detail
+}
+
+func (e *engine) reversalRow(d *delivery, k key, of *row, ev models.Event) *row {
+	back := &row{Transaction: models.Transaction{
+		Account: k.account, Kind: k.kind, TransactionID: k.id, ProviderID: of.ProviderID, ParentID: of.ParentID, OrderID: of.OrderID,
+		RefundOrderID: of.RefundOrderID, AmountMinor: of.AmountMinor, Currency: of.Currency, Status: models.StatusSucceeded,
+		Event: ev.Kind, Source: d.source, CallbackID: d.callback, OccurredAt: micros(ev.OccurredAt), CreatedAt: e.now, UpdatedAt: e.now,
+	}}
+	e.rows[k] = back
+	return back
+}
+
+// succeedLate is a refund's success told after its failure but from before it: both happened, in that order.
+func (e *engine) succeedLate(d *delivery, r *row, m meaning, ev models.Event) (models.Outcome, string) {
+	failure := models.Event{Kind: r.Event, OccurredAt: r.OccurredAt}
+	outcome, detail := e.advance(d, r, m, ev)
+	if outcome == models.OutcomeApplied {
+		e.reverse(d, r, failure)
+	}
+	return outcome, detail
+}
+
+// bookTotal is a running total of one payment's refunds. It is compared with the refunds known by id and never added to them.
+func (e *engine) bookTotal(d *delivery, ev models.Event) (models.Outcome, string) {
+	var p *row
+	for _, name := range namesOf(ev) {
+		if p = e.payment(d.account, name); p != nil {
+			break
+		}
+	}
+	switch {
+	case p == nil:
+		return models.OutcomeNoted, "a refund total of a payment that is not booked"
+	case ev.Money.Currency != p.Currency:
+		return models.OutcomeCurrencyMismatch, fmt.Sprintf("refund total %s of a payment of %s", ev.Money, p.Money())
+	case ev.Money.Minor > p.AmountMinor:
+		return models.OutcomeNotAllowed, fmt.Sprintf("refund total %s is more than the payment of %s", ev.Money, p.Money())
+	case ev.Money.Minor <= p.RefundedMinor || ev.Money.Minor <= e.refundedByID(p):
+		return models.OutcomeNoted, ""
+	}
+	p.RefundedMinor, p.dirty = ev.Money.Minor, true
+	if o := e.orderOf(p); o != nil && paysFor(p, o) && p.Status == models.StatusSucceeded {
+		e.moveRefunded(o, p, p, ev.Kind, d.source)
+	}
+	return models.OutcomeApplied, ""
+}
+
+// micros is what both databases keep of a time.
+func micros(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }

@@ -1,0 +1,68 @@
+package ledger_test
+
+import (
+	"testing"
+
+	"paybook/ledger"
+	"paybook/models"
+)
+
+// checkBooks holds the book against what must be true whatever happened: sums agree, versions have no hole, nothing points nowhere.
+func checkBooks(t *testing.T, book *ledger.Ledger) {
+	t.Helper()
+	ctx := t.Context()
+	rows := map[string][]models.Transaction{}
+	if err := allRows(ctx, book, func(tx models.Transaction) { rows[tx.OrderID] = append(rows[tx.OrderID], tx) }); err != nil {
+		t.Fatal(err)
+	}
+	orders, _, err := book.ListOrders(ctx, ledger.OrderFilter{Page: ledger.Page{Limit: 10_000}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range orders {
+		h, err := book.OrderHistory(ctx, o.OrderID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, tr := range h.Transitions {
+			if tr.Version != int64(i+2) {
+				t.Errorf("order %s: transition %d has version %d", o.OrderID, i, tr.Version)
+			}
+			if i > 0 && tr.From != h.Transitions[i-1].To {
+				t.Errorf("order %s: transition %d starts from %s, the one before ended at %s", o.OrderID, i, tr.From, h.Transitions[i-1].To)
+			}
+		}
+		if n := len(h.Transitions); n > 0 && (h.Transitions[n-1].To != o.Status || h.Transitions[n-1].Version != o.Version) {
+			t.Errorf("order %s is %s v%d, its last transition says %s v%d", o.OrderID, o.Status, o.Version, h.Transitions[n-1].To, h.Transitions[n-1].Version)
+		}
+		checkSums(t, o, rows[o.OrderID])
+	}
+}
+
+func checkSums(t *testing.T, o models.Order, rows []models.Transaction) {
+	t.Helper()
+	paid, refunded, told := 0, int64(0), int64(0)
+	for _, r := range rows {
+		if r.Status != models.StatusSucceeded || r.Outcome != models.OutcomeApplied && r.Outcome != models.OutcomeConflict {
+			continue
+		}
+		mine := r.TransactionID == o.PaidTransactionID || r.ParentID == o.PaidTransactionID
+		switch {
+		case r.Kind == models.Payment && r.Account == o.PaidAccount && mine:
+			paid, told = paid+1, r.RefundedMinor
+		case r.Kind == models.Refund && mine:
+			refunded += r.AmountMinor
+		case r.Kind == models.RefundReversal && mine:
+			refunded -= r.AmountMinor
+		}
+	}
+	if o.PaidTransactionID != "" && paid != 1 {
+		t.Errorf("order %s is paid by %s, which counts %d times", o.OrderID, o.PaidTransactionID, paid)
+	}
+	if want := max(refunded, told); o.PaidTransactionID != "" && o.RefundedMinor != want {
+		t.Errorf("order %s: refunded %d, its refunds say %d", o.OrderID, o.RefundedMinor, want)
+	}
+	if o.RefundedMinor > o.AmountMinor {
+		t.Errorf("order %s: refunded %d of %d", o.OrderID, o.RefundedMinor, o.AmountMinor)
+	}
+}

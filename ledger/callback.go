@@ -1,0 +1,161 @@
+package ledger
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sort"
+	"time"
+
+	"gorm.io/gorm"
+
+	"paybook/models"
+)
+
+const verdictGenuine = "genuine"
+
+// callbackID is the primary key: the same account, body and verdict is the same row, however often and from wherever it comes.
+func callbackID(account, verdict string, body []byte) string {
+	h := sha256.New()
+	fmt.Fprintf(h, "%s\x00%s\x00", account, verdict)
+	h.Write(body)
+	return hex.EncodeToString(h.Sum(nil)[:20])
+}
+
+// addEvidence merges repeats within one batch: an upsert cannot touch a row twice.
+func addEvidence(evidence map[string]*models.Callback, cb models.Callback) {
+	if first := evidence[cb.ID]; first != nil {
+		first.Deliveries++
+		if cb.ReceivedAt.After(first.LastReceivedAt) {
+			first.LastReceivedAt = cb.ReceivedAt
+		}
+		return
+	}
+	cb.Deliveries, cb.LastReceivedAt = 1, cb.ReceivedAt
+	evidence[cb.ID] = &cb
+}
+
+const callbackColumns = `id, account, method, path, query, headers, body, received_at, last_received_at, deliveries, verified, reason,
+ detail, outcome, event, transaction_id, order_id, status`
+
+// keepCallbacks writes the evidence last: the rows hold the outcomes.
+func (l *Ledger) keepCallbacks(tx *gorm.DB, evidence map[string]*models.Callback) error {
+	ids := make([]string, 0, len(evidence))
+	for id := range evidence {
+		ids = append(ids, id)
+	}
+	sort.Strings(ids)
+	return eachChunk(ids, inChunk, func(chunk []string) error {
+		b := l.sql("INSERT INTO callbacks (" + callbackColumns + ") VALUES ")
+		for i, id := range chunk {
+			cb := evidence[id]
+			headers, err := json.Marshal(cb.Headers)
+			if err != nil {
+				return err
+			}
+			body := cb.Body
+			if body == nil {
+				body = []byte{}
+			}
+			b.row(i == 0, cb.ID, cb.Account, cb.Method, cb.Path, cb.Query, string(headers), body, micros(cb.ReceivedAt), micros(cb.LastReceivedAt),
+				cb.Deliveries, cb.Verified, string(cb.Reason), cb.Detail, string(cb.Outcome), string(cb.Event), cb.TransactionID, cb.OrderID, cb.Status)
+		}
+		b.add(" ON CONFLICT (id) DO UPDATE SET deliveries = callbacks.deliveries + excluded.deliveries, last_received_at = excluded.last_received_at")
+		_, err := exec(tx, b.String(), b.args...)
+		return err
+	})
+}
+
+// CallbackFilter narrows a list of callbacks. Zero fields do not filter.
+type CallbackFilter struct {
+	Account  string
+	Outcome  models.Outcome
+	Reason   models.Reason
+	From, To time.Time // received, from ≤ t < to
+	Page
+}
+
+// ErrNotFound is wrapped when a row asked for by its id is not there.
+var ErrNotFound = errors.New("not found")
+
+// Callbacks lists callbacks, newest first, and the cursor of the next page ("" at the end).
+func (l *Ledger) Callbacks(ctx context.Context, f CallbackFilter) ([]models.Callback, string, error) {
+	b := l.sql("SELECT " + callbackColumns + " FROM callbacks WHERE 1=1")
+	if f.Account != "" {
+		b.add(" AND account = ").arg(f.Account)
+	}
+	if f.Outcome != "" {
+		b.add(" AND outcome = ").arg(string(f.Outcome))
+	}
+	if f.Reason != "" {
+		b.add(" AND reason = ").arg(string(f.Reason))
+	}
+	if !f.From.IsZero() {
+		b.add(" AND received_at >= ").arg(micros(f.From))
+	}
+	if !f.To.IsZero() {
+		b.add(" AND received_at < ").arg(micros(f.To))
+	}
+	if err := b.page(f.Page, "received_at", "id"); err != nil {
+		return nil, "", err
+	}
+	var list []models.Callback
+	err := query(l.read.WithContext(ctx), b.String(), b.args, func(rows *sql.Rows) error {
+		cb, err := scanCallback(rows)
+		list = append(list, cb)
+		return err
+	})
+	next := ""
+	if len(list) > f.limit() {
+		list = list[:f.limit()]
+		last := list[len(list)-1]
+		next = cursor(last.ReceivedAt, last.ID)
+	}
+	return list, next, err
+}
+
+// Callback is one callback by its id.
+func (l *Ledger) Callback(ctx context.Context, id string) (models.Callback, error) {
+	b := l.sql("SELECT " + callbackColumns + " FROM callbacks WHERE id = ").arg(id)
+	found := false
+	var cb models.Callback
+	err := query(l.read.WithContext(ctx), b.String(), b.args, func(rows *sql.Rows) (err error) {
+		found = true
+		cb, err = scanCallback(rows)
+		return err
+	})
+	if err == nil && !found {
+		err = fmt.Errorf("callback %q: %w", id, ErrNotFound)
+	}
+	return cb, err
+}
+
+func scanCallback(rows *sql.Rows) (models.Callback, error) {
+	var cb models.Callback
+	var headers string
+	err := rows.Scan(&cb.ID, &cb.Account, &cb.Method, &cb.Path, &cb.Query, &headers, &cb.Body, utc{&cb.ReceivedAt}, utc{&cb.LastReceivedAt},
+		&cb.Deliveries, &cb.Verified, &cb.Reason, &cb.Detail, &cb.Outcome, &cb.Event, &cb.TransactionID, &cb.OrderID, &cb.Status)
+	if err != nil {
+		return cb, err
+	}
+	return cb, json.Unmarshal([]byte(headers), &cb.Headers)
+}
+
+// pruneRefused drops the oldest refused callbacks beyond the bound.
+func (l *Ledger) pruneRefused(ctx context.Context) error {
+	b := l.sql("SELECT received_at, id FROM callbacks WHERE NOT verified ORDER BY received_at DESC, id DESC LIMIT 1 OFFSET ").arg(l.options.RefusedRows)
+	var at time.Time
+	var id string
+	if err := query(l.read.WithContext(ctx), b.String(), b.args, func(rows *sql.Rows) error { return rows.Scan(utc{&at}, &id) }); err != nil || id == "" {
+		return err
+	}
+	d := l.sql("DELETE FROM callbacks WHERE NOT verified AND (received_at < ").arg(at).add(" OR received_at = ").arg(at).add(" AND id <= ").arg(id).add(")")
+	return l.retryTx(ctx, func(tx *gorm.DB) error {
+		_, err := exec(tx, d.String(), d.args...)
+		return err
+	})
+}

@@ -1,0 +1,231 @@
+package ledger
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/libtnb/sqlite"
+	"gorm.io/driver/postgres"
+	"gorm.io/gorm"
+	"gorm.io/gorm/logger"
+	"gorm.io/gorm/schema"
+)
+
+// dialect is the only place that knows which database is open.
+type dialect struct{ name string }
+
+const (
+	postgresName = "postgres"
+	sqliteName   = "sqlite"
+)
+
+// mark is the n-th placeholder, from 1.
+func (d dialect) mark(n int) string {
+	if d.name == postgresName {
+		return "$" + strconv.Itoa(n)
+	}
+	return "?" + strconv.Itoa(n)
+}
+
+// errRetry is a lost compare-and-set: somebody else was first, look again.
+var errRetry = errors.New("somebody else was first")
+
+// retriable says whether repeating the whole transaction can heal err.
+func retriable(err error) bool {
+	if errors.Is(err, errRetry) {
+		return true
+	}
+	var pg *pgconn.PgError
+	if errors.As(err, &pg) {
+		switch {
+		case pg.Code == "40001", pg.Code == "40P01", pg.Code == "55P03": // serialization, deadlock, lock not available
+			return true
+		case strings.HasPrefix(pg.Code, "08"), strings.HasPrefix(pg.Code, "57P"): // connection, shutting down
+			return true
+		}
+		return pg.Code == "XX000" && strings.Contains(pg.Message, "server closed")
+	}
+	var busy interface{ Code() int } // modernc's error; the low byte is SQLite's primary code
+	if errors.As(err, &busy) {
+		code := busy.Code() & 0xff
+		return code == 5 || code == 6 // BUSY, LOCKED
+	}
+	var netErr *pgconn.ConnectError
+	return errors.As(err, &netErr) || pgconn.SafeToRetry(err)
+}
+
+// connect opens the pools.
+func (l *Ledger) connect(dsn string) error {
+	file, isFile := strings.CutPrefix(dsn, "sqlite:")
+	switch {
+	case isFile && file != "":
+		return l.connectSQLite(file)
+	case strings.HasPrefix(dsn, "postgres://"), strings.HasPrefix(dsn, "postgresql://"):
+		return l.connectPostgres(dsn)
+	}
+	return fmt.Errorf("database %q: expected postgres://… or sqlite:FILE", redactDSN(dsn))
+}
+
+// redactDSN keeps a password out of an error text.
+func redactDSN(dsn string) string {
+	if u, err := url.Parse(dsn); err == nil && u.Host != "" {
+		return u.Redacted()
+	}
+	head, _, _ := strings.Cut(dsn, "@")
+	if head != dsn {
+		return "…"
+	}
+	return dsn
+}
+
+func (l *Ledger) connectPostgres(dsn string) error {
+	conf, err := pgx.ParseConfig(dsn)
+	if err != nil {
+		return fmt.Errorf("database %s: %s", redactDSN(dsn), "the address is not understood")
+	}
+	if conf.RuntimeParams["timezone"] == "" {
+		conf.RuntimeParams["timezone"] = "UTC"
+	}
+	if conf.ConnectTimeout == 0 {
+		conf.ConnectTimeout = 3 * time.Second
+	}
+	conf.StatementCacheCapacity = 2048 // a batch of another size is another statement
+	pool := stdlib.OpenDB(*conf)
+	pool.SetMaxOpenConns(l.options.MaxConns)
+	pool.SetMaxIdleConns(l.options.MaxConns)
+	pool.SetConnMaxIdleTime(5 * time.Minute)
+	l.dialect = dialect{postgresName}
+	l.db, err = gorm.Open(postgres.New(postgres.Config{Conn: pool}), gormConfig(l))
+	l.read = l.db
+	return err
+}
+
+// connectSQLite opens one connection for writes, because SQLite has one writer and its busy loop is not fair while a pool's
+// queue is, and a read-only pool beside it. _txlock=immediate: a transaction that reads first could not upgrade later.
+// synchronous=FULL: with NORMAL a power cut loses commits that were acknowledged.
+func (l *Ledger) connectSQLite(file string) error {
+	l.dialect = dialect{sqliteName}
+	escaped := strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(file)
+	pragmas := "?_pragma=busy_timeout(2000)&_pragma=foreign_keys(1)&_time_format=sqlite"
+	open := func(extra string, conns int) (*gorm.DB, error) {
+		db, err := gorm.Open(sqlite.Open("file:"+escaped+pragmas+extra), gormConfig(l))
+		if err != nil {
+			return nil, fmt.Errorf("database file %s: %w", file, err)
+		}
+		pool, err := db.DB()
+		if err != nil {
+			return nil, err
+		}
+		pool.SetMaxOpenConns(conns)
+		pool.SetMaxIdleConns(conns)
+		return db, nil
+	}
+	var err error
+	if l.db, err = open("&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_txlock=immediate", 1); err != nil {
+		return err
+	}
+	l.read, err = open("&_pragma=query_only(1)", 4)
+	return err
+}
+
+func gormConfig(l *Ledger) *gorm.Config {
+	return &gorm.Config{
+		SkipDefaultTransaction: true,
+		TranslateError:         true,
+		Logger:                 logger.Discard, // errors are returned, and a statement's values are never logged
+		NowFunc:                l.clock,
+	}
+}
+
+// utcSerializer keeps times in UTC on both databases: SQLite's STRICT tables hold them as text, which only we can read back.
+type utcSerializer struct{}
+
+func init() { schema.RegisterSerializer("utc", utcSerializer{}) }
+
+func (utcSerializer) Scan(ctx context.Context, field *schema.Field, dst reflect.Value, dbValue any) error {
+	if dbValue == nil {
+		return nil
+	}
+	var at time.Time
+	if err := (utc{&at}).Scan(dbValue); err != nil {
+		return err
+	}
+	if field.FieldType.Kind() == reflect.Pointer {
+		return field.Set(ctx, dst, &at)
+	}
+	return field.Set(ctx, dst, at)
+}
+
+func (utcSerializer) Value(_ context.Context, _ *schema.Field, _ reflect.Value, value any) (any, error) {
+	switch at := value.(type) {
+	case time.Time:
+		return at.UTC().Truncate(time.Microsecond), nil
+	case *time.Time:
+		if at == nil {
+			return nil, nil
+		}
+		return at.UTC().Truncate(time.Microsecond), nil
+	}
+	return nil, fmt.Errorf("utc serializer: %T", value)
+}
+
+// utc scans a time column of either database.
+type utc struct{ at *time.Time }
+
+// Scan implements sql.Scanner.
+func (u utc) Scan(value any) error {
+	switch v := value.(type) {
+	case time.Time:
+		*u.at = v.UTC()
+		return nil
+	case string:
+		at, err := time.Parse("2006-01-02 15:04:05.999999999-07:00", v)
+		*u.at = at.UTC()
+		return err
+	}
+	return fmt.Errorf("a time column holds %T", value)
+}
+
+// nullUTC scans a time column that may be NULL.
+type nullUTC struct{ at **time.Time }
+
+// Scan implements sql.Scanner.
+func (u nullUTC) Scan(value any) error {
+	if value == nil {
+		*u.at = nil
+		return nil
+	}
+	at := new(time.Time)
+	*u.at = at
+	return utc{at}.Scan(value)
+}
+
+// exec and query run hand-written SQL inside gorm's transaction: gorm's own statement building costs more than the
+// statement on the callback path.
+func exec(tx *gorm.DB, text string, args ...any) (sql.Result, error) {
+	return tx.Statement.ConnPool.ExecContext(tx.Statement.Context, text, args...)
+}
+
+func query(tx *gorm.DB, text string, args []any, each func(*sql.Rows) error) error {
+	rows, err := tx.Statement.ConnPool.QueryContext(tx.Statement.Context, text, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := each(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}

@@ -1,0 +1,148 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"gorm.io/gorm"
+)
+
+// Options of Open. The zero value is usable.
+type Options struct {
+	Now       func() time.Time // the clock; nil: time.Now
+	Log       *slog.Logger     // nil: discard
+	NoMigrate bool             // an empty or older schema is an error instead of being brought up to date
+	Elsewhere []string         // accounts whose orders are not kept here: no order checks
+	MaxConns  int              // PostgreSQL: size of the pool; 0: 16
+	BatchMax  int              // callbacks in one transaction at most; 0: 256
+	Patience  time.Duration    // how long one Record retries a busy or failing database; 0: 4 s, below every provider's limit
+	// RefusedRows bounds the refused callbacks kept as evidence (the oldest go first); 0: 20,000.
+	RefusedRows int
+	// RefusedBytes bounds what one process stores of refused callbacks a minute; beyond it they are only counted; 0: 16 MiB.
+	RefusedBytes int64
+	// OnBatch, if set, is told the size of every committed batch.
+	OnBatch func(callbacks int)
+}
+
+// Ledger is an open book. It is safe for any number of goroutines.
+type Ledger struct {
+	db        *gorm.DB // writes
+	read      *gorm.DB // reads: the same pool on PostgreSQL, a read-only one on SQLite
+	dialect   dialect
+	now       func() time.Time
+	log       *slog.Logger
+	options   Options
+	elsewhere map[string]bool
+	commits   *committer
+	refused   *allowance
+}
+
+// Open connects to "postgres://…" or "sqlite:FILE" and brings the schema up to date.
+func Open(ctx context.Context, dsn string, o Options) (*Ledger, error) {
+	setDefaults(&o)
+	l := &Ledger{now: o.Now, log: o.Log, options: o, elsewhere: map[string]bool{}}
+	for _, account := range o.Elsewhere {
+		l.elsewhere[account] = true
+	}
+	if err := l.connect(dsn); err != nil {
+		return nil, err
+	}
+	if err := l.upToDate(ctx); err != nil {
+		return nil, errors.Join(err, l.closePools())
+	}
+	l.refused = newAllowance(o.RefusedBytes)
+	l.commits = startCommitter(l)
+	return l, nil
+}
+
+func setDefaults(o *Options) {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.MaxConns == 0 {
+		o.MaxConns = 16
+	}
+	if o.BatchMax == 0 {
+		o.BatchMax = 256
+	}
+	if o.Patience == 0 {
+		o.Patience = 4 * time.Second
+	}
+	if o.RefusedRows == 0 {
+		o.RefusedRows = 20_000
+	}
+	if o.RefusedBytes == 0 {
+		o.RefusedBytes = 16 << 20
+	}
+}
+
+// Close waits for what is being committed and closes the pools.
+func (l *Ledger) Close() error {
+	l.commits.stop()
+	return l.closePools()
+}
+
+func (l *Ledger) closePools() error {
+	var errs []error
+	for _, db := range []*gorm.DB{l.db, l.read} {
+		if db == nil {
+			continue
+		}
+		pool, err := db.DB()
+		if err == nil {
+			err = pool.Close()
+		}
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+// Database says which kind is open: "postgres" or "sqlite".
+func (l *Ledger) Database() string { return l.dialect.name }
+
+// Ready fails when the book could not record right now: the database does not answer, cannot be written, or has no schema.
+func (l *Ledger) Ready(ctx context.Context) error {
+	return l.inTx(ctx, func(tx *gorm.DB) error {
+		// touches a table and takes the write lock, without writing a row
+		_, err := exec(tx, "UPDATE orders SET version = version WHERE order_id = "+l.dialect.mark(1), "")
+		return err
+	})
+}
+
+// clock is the time of one transaction: all its rows carry the same. Microseconds, because that is what PostgreSQL keeps.
+func (l *Ledger) clock() time.Time { return l.now().UTC().Truncate(time.Microsecond) }
+
+// inTx runs f in one transaction on the writing pool.
+func (l *Ledger) inTx(ctx context.Context, f func(tx *gorm.DB) error) error {
+	return l.db.WithContext(ctx).Transaction(f)
+}
+
+// retryTx is inTx, repeated while the failure is one that repeating heals, until patience or ctx ends.
+func (l *Ledger) retryTx(ctx context.Context, f func(tx *gorm.DB) error) error {
+	ctx, cancel := context.WithTimeout(ctx, l.options.Patience)
+	defer cancel()
+	return l.retrying(ctx, func() error { return l.inTx(ctx, f) })
+}
+
+// retrying repeats f with growing pauses while it fails in a way that repeating heals.
+func (l *Ledger) retrying(ctx context.Context, f func() error) error {
+	pause := 2 * time.Millisecond
+	for {
+		err := f()
+		if err == nil || !retriable(err) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("database busy, given up: %w", err)
+		case <-time.After(pause):
+		}
+		pause = min(pause*2, 250*time.Millisecond)
+	}
+}

@@ -1,0 +1,197 @@
+package ledger
+
+import (
+	"strings"
+
+	"paybook/models"
+)
+
+// shopPrefix marks the stand-in id of a refund that the shop has asked for and the provider has not named yet.
+const shopPrefix = "shop:"
+
+// namesOf lists the names an event gives its movement, its own id first.
+func namesOf(ev models.Event) []string {
+	names := make([]string, 0, 1+len(ev.Aliases))
+	add := func(name string) {
+		for _, n := range names {
+			if n == name {
+				return
+			}
+		}
+		if name != "" {
+			names = append(names, name)
+		}
+	}
+	add(ev.TransactionID)
+	for _, a := range ev.Aliases {
+		add(a)
+	}
+	return names
+}
+
+// ownID is the id a fresh row of this event would get: the provider's, or for a refund without one a stand-in made of the shop's
+// refund number.
+func ownID(kind models.TransactionKind, ev models.Event) string {
+	switch {
+	case ev.TransactionID != "" || kind != models.Refund || ev.RefundOrderID == "":
+		return ev.TransactionID
+	case ev.ParentID != "" && ev.Kind == models.RefundSucceeded:
+		return ev.ParentID + ":" + ev.RefundOrderID
+	}
+	return shopPrefix + ev.RefundOrderID
+}
+
+// claim writes down, before anything else, what the events' names shall stand for, and reads who was first with each. Two
+// tellings of one payment under different names meet here, whichever comes first, even when they come at once.
+func (e *engine) claim(deliveries []*delivery) error {
+	look := map[key]bool{}
+	for _, d := range deliveries {
+		for _, ev := range d.events {
+			e.propose(d, ev, look)
+		}
+	}
+	if err := eachChunk(sortedKeys(e.proposed), inChunk, func(keys []key) error {
+		b := e.l.sql("INSERT INTO aliases (account, kind, alias, transaction_id) VALUES ")
+		for i, k := range keys {
+			b.row(i == 0, k.account, string(k.kind), k.id, e.proposed[k])
+		}
+		_, err := exec(e.tx, b.add(" ON CONFLICT (account, kind, alias) DO NOTHING").String(), b.args...)
+		return err
+	}); err != nil {
+		return err
+	}
+	found, err := e.l.loadAliases(e.tx, look)
+	e.names = found
+	return err
+}
+
+func (e *engine) propose(d *delivery, ev models.Event, look map[key]bool) {
+	m, moves := meanings[ev.Kind]
+	if ev.TestMode || !moves && ev.Kind != models.RefundTotal {
+		return
+	}
+	if ev.ParentID != "" {
+		look[key{d.account, models.Payment, ev.ParentID}] = true
+	}
+	if !moves {
+		for _, name := range namesOf(ev) {
+			look[key{d.account, models.Payment, name}] = true
+		}
+		return
+	}
+	names := namesOf(ev)
+	own := ownID(m.kind, ev)
+	claims := len(ev.Aliases) > 0
+	if m.kind == models.Refund && ev.RefundOrderID != "" {
+		names, claims = append(names, shopPrefix+ev.RefundOrderID), true
+	}
+	for _, name := range names {
+		k := key{d.account, m.kind, name}
+		if claims && own != "" {
+			if _, taken := e.proposed[k]; !taken {
+				e.proposed[k] = own
+			}
+		}
+		if claims || d.source != sourceCallback {
+			look[k] = true
+		}
+	}
+}
+
+// want notes which rows deciding an event needs: its own under every name, and its parent.
+func (e *engine) want(d *delivery, ev models.Event, wanted map[key]bool) {
+	m, moves := meanings[ev.Kind]
+	if ev.TestMode || !moves && ev.Kind != models.RefundTotal {
+		return
+	}
+	kind := m.kind
+	if !moves {
+		kind = models.Payment
+	}
+	names := append(namesOf(ev), ownID(kind, ev))
+	if kind == models.Refund && ev.RefundOrderID != "" {
+		names = append(names, shopPrefix+ev.RefundOrderID)
+	}
+	for _, name := range names {
+		e.wantName(key{d.account, kind, name}, wanted)
+	}
+	if kind == models.Refund || kind == models.Chargeback { // what a late failure or a won dispute would take back
+		for _, name := range names {
+			e.wantName(key{d.account, reversalOf[kind], name}, wanted)
+			e.wantName(key{d.account, reversalOf[kind], e.names[key{d.account, kind, name}]}, wanted)
+		}
+	}
+	e.wantName(key{d.account, models.Payment, ev.ParentID}, wanted)
+}
+
+func (e *engine) wantName(k key, wanted map[key]bool) {
+	if k.id == "" {
+		return
+	}
+	wanted[k] = true
+	if id := e.names[k]; id != "" {
+		wanted[key{k.account, k.kind, id}] = true
+	}
+}
+
+// resolve finds the row an event is about: the one an earlier telling made under any of the names, else its own.
+func (e *engine) resolve(account string, kind models.TransactionKind, ev models.Event) key {
+	own := key{account, kind, ownID(kind, ev)}
+	if e.rows[own] != nil {
+		return own
+	}
+	for _, name := range namesOf(ev) {
+		k := key{account, kind, name}
+		if id := e.names[k]; id != "" && id != own.id {
+			return key{account, kind, id}
+		}
+		if e.rows[k] != nil {
+			return k
+		}
+	}
+	if kind == models.Refund && ev.RefundOrderID != "" {
+		if id := e.names[key{account, kind, shopPrefix + ev.RefundOrderID}]; id != "" && id != own.id {
+			k := key{account, kind, id}
+			if r := e.rows[k]; r != nil && adopts(r, ev) {
+				return k
+			}
+		}
+	}
+	return own
+}
+
+// adopts says whether a refund known by the shop's number only is the one the event speaks of; a number used for two refunds
+// must not glue them together.
+func adopts(r *row, ev models.Event) bool {
+	if ev.TransactionID == "" {
+		return true
+	}
+	return strings.HasPrefix(r.TransactionID, shopPrefix) && (r.ProviderID == "" || r.ProviderID == ev.TransactionID)
+}
+
+// settleNames points names that this transaction has claimed for the event's own id at the row they turned out to mean.
+func (e *engine) settleNames(account string, kind models.TransactionKind, ev models.Event, k key) {
+	own := ownID(kind, ev)
+	for _, name := range append(namesOf(ev), shopPrefix+ev.RefundOrderID) {
+		n := key{account, kind, name}
+		if e.proposed[n] == own && e.names[n] == own && own != k.id {
+			e.renamed[n] = k.id
+			e.names[n] = k.id
+		}
+	}
+}
+
+// payment finds a payment by any of its names; nil when it is not booked.
+func (e *engine) payment(account, name string) *row {
+	if name == "" {
+		return nil
+	}
+	k := key{account, models.Payment, name}
+	if r := e.rows[k]; r != nil {
+		return r
+	}
+	if id := e.names[k]; id != "" {
+		return e.rows[key{account, models.Payment, id}]
+	}
+	return nil
+}

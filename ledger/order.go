@@ -1,0 +1,223 @@
+package ledger
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"iter"
+	"sort"
+	"time"
+
+	"gorm.io/gorm"
+
+	"paybook/models"
+)
+
+// ImportOrders creates orders, all or nothing, and applies what was parked for them. An order that is already there with the same
+// amount is left as it is; with another amount the import fails. It returns how many were new.
+func (l *Ledger) ImportOrders(ctx context.Context, orders iter.Seq2[models.Order, error]) (created int, err error) {
+	err = l.inTx(ctx, func(tx *gorm.DB) error {
+		created = 0
+		now := l.clock()
+		anyParked, err := l.anyParked(tx)
+		if err != nil {
+			return err
+		}
+		return inChunks(orders, inChunk, func(chunk []models.Order) error {
+			fresh, err := l.insertOrders(tx, chunk, now)
+			created += len(fresh)
+			if err != nil || !anyParked || len(fresh) == 0 {
+				return err
+			}
+			_, err = l.applyParked(tx, now, fresh)
+			return err
+		})
+	})
+	return created, err
+}
+
+// inChunks collects a sequence into slices of n; the first error ends it.
+func inChunks[T any](seq iter.Seq2[T, error], n int, f func([]T) error) error {
+	chunk := make([]T, 0, n)
+	for v, err := range seq {
+		if err != nil {
+			return err
+		}
+		if chunk = append(chunk, v); len(chunk) == n {
+			if err := f(chunk); err != nil {
+				return err
+			}
+			chunk = chunk[:0]
+		}
+	}
+	if len(chunk) == 0 {
+		return nil
+	}
+	return f(chunk)
+}
+
+// insertOrders writes what is not there yet and returns those ids; what is there must be the same order.
+func (l *Ledger) insertOrders(tx *gorm.DB, chunk []models.Order, now time.Time) ([]string, error) {
+	given := make(map[string]models.Order, len(chunk))
+	for _, o := range chunk {
+		if before, twice := given[o.OrderID]; twice && before.Money() != o.Money() {
+			return nil, fmt.Errorf("order %s is given twice, with %s and %s", o.OrderID, before.Money(), o.Money())
+		}
+		given[o.OrderID] = o
+	}
+	ids := make([]string, 0, len(given))
+	for id := range given {
+		ids = append(ids, id)
+	}
+	sort.Strings(ids)
+	b := l.sql("INSERT INTO orders (" + orderColumns + ") VALUES ")
+	for i, id := range ids {
+		o := given[id]
+		if o.Status == "" {
+			o.Status = models.Unpaid
+		}
+		var expires any
+		if o.ExpiresAt != nil {
+			expires = micros(*o.ExpiresAt)
+		}
+		b.row(i == 0, o.OrderID, o.AmountMinor, o.Currency, string(o.Status), int64(1), int64(0), o.Status == models.Shipped, "", "", "", expires, now, now)
+	}
+	fresh := map[string]bool{}
+	err := query(tx, b.add(" ON CONFLICT (order_id) DO NOTHING RETURNING order_id").String(), b.args, func(rows *sql.Rows) error {
+		var id string
+		err := rows.Scan(&id)
+		fresh[id] = true
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	var created, old []string
+	for _, id := range ids {
+		if fresh[id] {
+			created = append(created, id)
+		} else {
+			old = append(old, id)
+		}
+	}
+	return created, l.sameOrders(tx, old, given)
+}
+
+func (l *Ledger) sameOrders(tx *gorm.DB, ids []string, given map[string]models.Order) error {
+	return l.readOrders(tx, ids, func(have models.Order) error {
+		if o := given[have.OrderID]; have.Money() != o.Money() {
+			return fmt.Errorf("order %s is already here with %s, given with %s", o.OrderID, have.Money(), o.Money())
+		}
+		return nil
+	})
+}
+
+func (l *Ledger) readOrders(tx *gorm.DB, ids []string, each func(models.Order) error) error {
+	return eachChunk(ids, inChunk, func(chunk []string) error {
+		b := l.sql("SELECT " + orderColumns + " FROM orders WHERE order_id IN ").list(anys(chunk)...)
+		return query(tx, b.String(), b.args, func(rows *sql.Rows) error {
+			var o models.Order
+			if err := scanOrder(rows, &o); err != nil {
+				return err
+			}
+			return each(o)
+		})
+	})
+}
+
+// ErrState is wrapped when an order's state does not allow what was asked.
+var ErrState = errors.New("not allowed in this state")
+
+// CloseOrder closes an order that is not paid: the shop has given it up. why is kept with the transition, such as "order.expired".
+func (l *Ledger) CloseOrder(ctx context.Context, id, why string) error {
+	return l.retryTx(ctx, func(tx *gorm.DB) error {
+		e := l.newEngine(tx, l.clock())
+		if err := e.lock(map[string]bool{id: true}); err != nil {
+			return err
+		}
+		o := e.orders[id]
+		switch {
+		case o == nil:
+			return fmt.Errorf("order %q: %w", id, ErrNotFound)
+		case o.Status == models.Closed:
+			return nil
+		case o.Status != models.Unpaid && o.Status != models.Paying:
+			return fmt.Errorf("close order %s: it is %s: %w", id, o.Status, ErrState)
+		}
+		e.step(o, &row{}, models.Closed, models.EventKind(why), sourceImport)
+		return e.write()
+	})
+}
+
+// Orders reads orders by id; those that are not there are left out.
+func (l *Ledger) Orders(ctx context.Context, ids []string) (map[string]models.Order, error) {
+	found := make(map[string]models.Order, len(ids))
+	err := l.readOrders(l.read.WithContext(ctx), ids, func(o models.Order) error { found[o.OrderID] = o; return nil })
+	return found, err
+}
+
+// OrderHistory is an order with all that moved it, oldest first.
+type OrderHistory struct {
+	Order        models.Order
+	Transactions []models.Transaction
+	Transitions  []models.Transition
+}
+
+// OrderHistory reads one order with its transactions and transitions.
+func (l *Ledger) OrderHistory(ctx context.Context, id string) (OrderHistory, error) {
+	var h OrderHistory
+	found, err := l.Orders(ctx, []string{id})
+	if err != nil {
+		return h, err
+	}
+	o, ok := found[id]
+	if !ok {
+		return h, fmt.Errorf("order %q: %w", id, ErrNotFound)
+	}
+	h.Order = o
+	db := l.read.WithContext(ctx)
+	b := l.sql("SELECT " + transactionColumns + " FROM transactions WHERE order_id = ").arg(id).add(" ORDER BY occurred_at, kind, transaction_id")
+	if err := selectTransactions(db, b, func(t models.Transaction) error { h.Transactions = append(h.Transactions, t); return nil }); err != nil {
+		return h, err
+	}
+	return h, db.Where("order_id = ?", id).Order("version").Find(&h.Transitions).Error
+}
+
+// OrderFilter narrows a list of orders. Zero fields do not filter.
+type OrderFilter struct {
+	Status   models.OrderStatus
+	From, To time.Time // created, from ≤ t < to
+	Page
+}
+
+// ListOrders lists orders, newest first, and the cursor of the next page ("" at the end).
+func (l *Ledger) ListOrders(ctx context.Context, f OrderFilter) ([]models.Order, string, error) {
+	b := l.sql("SELECT " + orderColumns + " FROM orders WHERE 1=1")
+	if f.Status != "" {
+		b.add(" AND status = ").arg(string(f.Status))
+	}
+	if !f.From.IsZero() {
+		b.add(" AND created_at >= ").arg(micros(f.From))
+	}
+	if !f.To.IsZero() {
+		b.add(" AND created_at < ").arg(micros(f.To))
+	}
+	if err := b.page(f.Page, "created_at", "order_id"); err != nil {
+		return nil, "", err
+	}
+	var list []models.Order
+	err := query(l.read.WithContext(ctx), b.String(), b.args, func(rows *sql.Rows) error {
+		var o models.Order
+		err := scanOrder(rows, &o)
+		list = append(list, o)
+		return err
+	})
+	next := ""
+	if len(list) > f.limit() {
+		list = list[:f.limit()]
+		last := list[len(list)-1]
+		next = cursor(last.CreatedAt, last.OrderID)
+	}
+	return list, next, err
+}

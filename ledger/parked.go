@@ -1,0 +1,190 @@
+package ledger
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"sort"
+	"time"
+
+	"gorm.io/gorm"
+
+	"paybook/models"
+)
+
+// A callback can come before its order, a refund before its payment. Such rows are parked (outcome no_order) and applied from both
+// sides: by whoever brings the order or the payment, and by Sweep, for what slipped between two commits.
+
+func (l *Ledger) anyParked(tx *gorm.DB) (found bool, err error) {
+	err = query(tx, "SELECT 1 FROM transactions WHERE outcome = 'no_order' LIMIT 1", nil, func(*sql.Rows) error { found = true; return nil })
+	return found, err
+}
+
+// applyParked places the parked rows of these orders and returns how many found their place.
+func (l *Ledger) applyParked(tx *gorm.DB, now time.Time, orders []string) (int, error) {
+	var rows []models.Transaction
+	err := eachChunk(orders, inChunk, func(chunk []string) error {
+		b := l.sql("SELECT " + transactionColumns + " FROM transactions WHERE outcome = 'no_order' AND order_id IN ").list(anys(chunk)...)
+		return selectTransactions(tx, b, func(t models.Transaction) error { rows = append(rows, t); return nil })
+	})
+	if err != nil {
+		return 0, err
+	}
+	return l.placeParked(tx, now, rows)
+}
+
+// placeParked takes parked rows through the engine, payments first, then in the order in which the money moved.
+func (l *Ledger) placeParked(tx *gorm.DB, now time.Time, parked []models.Transaction) (int, error) {
+	if len(parked) == 0 {
+		return 0, nil
+	}
+	sort.SliceStable(parked, func(i, j int) bool {
+		a, b := parked[i], parked[j]
+		if (a.Kind == models.Payment) != (b.Kind == models.Payment) {
+			return a.Kind == models.Payment
+		}
+		return a.OccurredAt.Before(b.OccurredAt)
+	})
+	e := l.newEngine(tx, now)
+	if err := e.gatherParked(parked); err != nil {
+		return 0, err
+	}
+	placed := 0
+	for _, t := range parked {
+		r := e.rows[key{t.Account, t.Kind, t.TransactionID}]
+		if r == nil || r.was == nil || r.was.Outcome != models.OutcomeNoOrder {
+			continue // somebody else placed it since it was listed
+		}
+		if r.Outcome == models.OutcomeNoOrder {
+			e.place(r, r.Event, r.Source)
+		}
+		if r.Outcome != models.OutcomeNoOrder {
+			placed++
+		}
+	}
+	for _, r := range e.rows { // a row that still waits is left alone, so that waiting writes nothing
+		if r.was != nil && r.Outcome == models.OutcomeNoOrder {
+			r.Transaction, r.dirty = *r.was, false
+		}
+	}
+	return placed, e.write()
+}
+
+func (e *engine) gatherParked(parked []models.Transaction) error {
+	names, wanted := map[key]bool{}, map[key]bool{}
+	for _, t := range parked {
+		wanted[key{t.Account, t.Kind, t.TransactionID}] = true
+		if t.Kind != models.Payment && t.ParentID != "" {
+			k := key{t.Account, models.Payment, t.ParentID}
+			names[k], wanted[k] = true, true
+		}
+	}
+	var err error
+	if e.names, err = e.l.loadAliases(e.tx, names); err != nil {
+		return err
+	}
+	for k, id := range e.names {
+		wanted[key{k.account, k.kind, id}] = true
+	}
+	if err := e.load(wanted); err != nil {
+		return err
+	}
+	ids, payments := map[string]bool{}, map[key]bool{}
+	for _, r := range e.rows {
+		if r.OrderID != "" {
+			ids[r.OrderID] = true
+		}
+		if r.Kind == models.Payment {
+			payments[r.key()] = true
+		}
+	}
+	if err := e.lock(ids); err != nil {
+		return err
+	}
+	if err := e.loadParked(payments, ids, map[string]bool{}); err != nil {
+		return err
+	}
+	return e.loadFamilies(ids)
+}
+
+// sweepPage is how many parked rows one transaction looks at.
+const sweepPage = 500
+
+// Sweep applies what is parked and can be applied by now, and prunes old refused callbacks. It is cheap when nothing is parked. It
+// returns how many rows found their place.
+func (l *Ledger) Sweep(ctx context.Context) (applied int, err error) {
+	var after key
+	for {
+		page, err := l.parkedPage(ctx, after)
+		if err != nil || len(page) == 0 {
+			break
+		}
+		last := page[len(page)-1]
+		after = key{last.Account, last.Kind, last.TransactionID}
+		ready, err := l.ready(ctx, page)
+		if err != nil {
+			return applied, err
+		}
+		if len(ready) > 0 {
+			var n int
+			err := l.retryTx(ctx, func(tx *gorm.DB) (err error) {
+				n, err = l.placeParked(tx, l.clock(), ready)
+				return err
+			})
+			if err != nil {
+				return applied, fmt.Errorf("apply parked transactions: %w", err)
+			}
+			applied += n
+		}
+		if len(page) < sweepPage {
+			break
+		}
+	}
+	if err != nil {
+		return applied, err
+	}
+	return applied, l.pruneRefused(ctx)
+}
+
+func (l *Ledger) parkedPage(ctx context.Context, after key) (page []models.Transaction, err error) {
+	b := l.sql("SELECT " + transactionColumns + " FROM transactions WHERE outcome = 'no_order' AND (account, kind, transaction_id) > ")
+	b.list(after.account, string(after.kind), after.id).add(" ORDER BY account, kind, transaction_id LIMIT ").arg(sweepPage)
+	err = selectTransactions(l.read.WithContext(ctx), b, func(t models.Transaction) error { page = append(page, t); return nil })
+	return page, err
+}
+
+// ready picks the parked rows whose order, or whose payment, is here: without taking a lock.
+func (l *Ledger) ready(ctx context.Context, page []models.Transaction) (ready []models.Transaction, err error) {
+	ids, parents := map[string]bool{}, map[Name]bool{}
+	for _, t := range page {
+		if t.OrderID != "" {
+			ids[t.OrderID] = true
+		}
+		if t.Kind != models.Payment && t.ParentID != "" {
+			parents[Name{t.Account, models.Payment, t.ParentID}] = true
+		}
+	}
+	list := make([]string, 0, len(ids))
+	for id := range ids {
+		list = append(list, id)
+	}
+	orders, err := l.Orders(ctx, list)
+	if err != nil {
+		return nil, err
+	}
+	payments, err := l.FindTransactions(ctx, parents)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range page {
+		p, hasPayment := payments[Name{t.Account, models.Payment, t.ParentID}]
+		_, hasOrder := orders[t.OrderID]
+		switch {
+		case t.Kind == models.Payment && hasOrder,
+			t.Kind != models.Payment && hasPayment && p.Status == models.StatusSucceeded && p.Outcome != models.OutcomeNoOrder,
+			t.Kind != models.Payment && t.ParentID == "" && hasOrder:
+			ready = append(ready, t)
+		}
+	}
+	return ready, nil
+}

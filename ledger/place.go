@@ -1,0 +1,266 @@
+package ledger
+
+import (
+	"fmt"
+
+	"paybook/models"
+)
+
+// place decides how a row fits its order, and moves the order when it does. It is used for what has just been told and for what
+// was parked alike.
+func (e *engine) place(r *row, on models.EventKind, source string) {
+	r.Detail, r.dirty = "", true
+	switch r.Kind {
+	case models.Payment:
+		e.placePayment(r, on, source)
+	case models.Refund:
+		e.placeRefund(r, on, source)
+	case models.Chargeback:
+		e.placeDispute(r, on, source)
+	default: // payouts have no order
+		r.Outcome = models.OutcomeApplied
+	}
+}
+
+func (r *row) put(outcome models.Outcome, format string, args ...any) {
+	r.Outcome = outcome
+	if format != "" {
+		r.Detail = fmt.Sprintf(format, args...)
+	}
+}
+
+// orderOf is the locked order a row belongs to; nil when there is none.
+func (e *engine) orderOf(r *row) *orderWork { return e.orders[r.OrderID] }
+
+// paysFor says whether p is the payment that paid o. A refund or dispute of any other payment is none of the order's business.
+func paysFor(p *row, o *orderWork) bool {
+	return o.PaidAccount == p.Account && o.PaidTransactionID == p.TransactionID
+}
+
+func (e *engine) placePayment(r *row, on models.EventKind, source string) {
+	if e.l.elsewhere[r.Account] {
+		r.put(models.OutcomeApplied, "")
+		e.tell(r, on, source)
+		return
+	}
+	o := e.orderOf(r)
+	if o == nil {
+		r.put(models.OutcomeNoOrder, "order %q is not known", r.OrderID)
+		return
+	}
+	r.put(models.OutcomeApplied, "")
+	switch {
+	case r.Status == models.StatusSucceeded:
+		e.placeMoney(r, o, on, source)
+		e.placeWaiting(r)
+	case on == models.PaymentClosed:
+		e.move(o, r, on, source, never) // an attempt that ends after the order moved on changes nothing
+	}
+}
+
+// placeMoney is money for an order that is here.
+func (e *engine) placeMoney(r *row, o *orderWork, on models.EventKind, source string) {
+	_, canPay := moves(o.Status, models.PaymentSucceeded, func(condition) bool { return e.closedByProvider(o) })
+	switch {
+	case o.PaidTransactionID != "" && !paysFor(r, o):
+		r.put(models.OutcomeDuplicatePayment, "order %s is already paid by %s %s", o.OrderID, o.PaidAccount, o.PaidTransactionID)
+	case paysFor(r, o):
+		// it is the payment that the order was imported with
+	case !canPay && o.Status == models.Closed:
+		r.put(models.OutcomePaidAfterClose, "order %s was closed before the money came", o.OrderID)
+	case r.Currency != o.Currency:
+		r.put(models.OutcomeCurrencyMismatch, "paid %s, the order is %s", r.Money(), o.Money())
+	case r.AmountMinor != o.AmountMinor:
+		r.put(models.OutcomeAmountMismatch, "paid %s, the order is %s", r.Money(), o.Money())
+	case !canPay && o.PaidTransactionID == "" && settled(o.Status):
+		// an order imported as paid, meeting the payment that paid it
+		o.PaidAccount, o.PaidTransactionID = r.Account, r.TransactionID
+		e.step(o, r, o.Status, on, source)
+	case !canPay:
+		r.put(models.OutcomeNotAllowed, "order %s is %s", o.OrderID, o.Status)
+	default:
+		o.PaidAccount, o.PaidTransactionID = r.Account, r.TransactionID
+		o.PriorStatus = ""
+		e.move(o, r, on, source, func(c condition) bool { return c == attemptOver })
+	}
+}
+
+// settled is true for an order that some payment must have paid.
+func settled(s models.OrderStatus) bool {
+	switch s {
+	case models.Paid, models.Shipped, models.PartRefunded, models.Refunded, models.Disputed, models.ChargedBack:
+		return true
+	}
+	return false
+}
+
+// placeWaiting places refunds and disputes that came before their payment.
+func (e *engine) placeWaiting(p *row) {
+	for k, waiting := range e.parked {
+		if k.account != p.Account || e.payment(k.account, k.id) != p {
+			continue
+		}
+		for _, r := range waiting {
+			if r.Outcome == models.OutcomeNoOrder {
+				e.place(r, r.Event, r.Source)
+			}
+		}
+	}
+}
+
+// park lets a refund or dispute wait for its payment.
+func (e *engine) park(r *row, format string, args ...any) {
+	r.put(models.OutcomeNoOrder, format, args...)
+	k := key{r.Account, models.Payment, r.ParentID}
+	for _, waiting := range e.parked[k] {
+		if waiting == r {
+			return
+		}
+	}
+	e.parked[k] = append(e.parked[k], r)
+}
+
+// parent finds the payment a refund or dispute belongs to, and files the row under it. Without a booked, succeeded payment of an
+// order that is here the row waits.
+func (e *engine) parent(r *row) (*row, *orderWork) {
+	p := e.payment(r.Account, r.ParentID)
+	if p == nil && r.ParentID == "" {
+		if o := e.orderOf(r); o != nil && o.PaidAccount == r.Account {
+			p = e.rows[key{r.Account, models.Payment, o.PaidTransactionID}]
+		}
+	}
+	if p == nil || p.Status != models.StatusSucceeded {
+		e.park(r, "its payment %q is not booked", r.ParentID)
+		return nil, nil
+	}
+	r.ParentID = p.TransactionID
+	if p.OrderID != "" {
+		r.OrderID = p.OrderID
+	}
+	o := e.orderOf(p)
+	if o == nil {
+		e.park(r, "order %q of its payment is not known", p.OrderID)
+		return nil, nil
+	}
+	return p, o
+}
+
+func (e *engine) placeRefund(r *row, on models.EventKind, source string) {
+	if e.l.elsewhere[r.Account] {
+		r.put(models.OutcomeApplied, "")
+		e.tell(r, on, source)
+		return
+	}
+	p, o := e.parent(r)
+	if p == nil {
+		return
+	}
+	r.put(models.OutcomeApplied, "")
+	switch {
+	case r.Status != models.StatusSucceeded:
+		// asked for, stuck or refused: no money has moved
+	case r.Currency != p.Currency:
+		r.put(models.OutcomeCurrencyMismatch, "refund of %s for a payment of %s", r.Money(), p.Money())
+	case e.refundedByID(p) > p.AmountMinor: // r counts already
+		r.put(models.OutcomeNotAllowed, "refund of %s: with those before it more than the payment of %s", r.Money(), p.Money())
+	case !paysFor(p, o):
+		// the payment was one too many, late or wrong, and is being given back
+	case !e.moveRefunded(o, p, r, on, source):
+		r.put(models.OutcomeNotAllowed, "order %s is %s", o.OrderID, o.Status)
+	}
+}
+
+// placeReversal takes a refund back from its order.
+func (e *engine) placeReversal(back, refund *row, on models.EventKind, source string) {
+	back.put(models.OutcomeApplied, "")
+	p := e.payment(refund.Account, refund.ParentID)
+	if p == nil {
+		return
+	}
+	if p.RefundedMinor > 0 {
+		p.RefundedMinor, p.dirty = max(0, p.RefundedMinor-back.AmountMinor), true
+	}
+	o := e.orderOf(p)
+	if o == nil || !paysFor(p, o) {
+		return
+	}
+	if !e.moveRefunded(o, p, back, models.RefundFailed, source) {
+		back.put(models.OutcomeNotAllowed, "order %s is %s", o.OrderID, o.Status)
+	}
+}
+
+// refundedByID is the sum of a payment's refunds that count, less those that came back.
+func (e *engine) refundedByID(p *row) int64 {
+	var sum int64
+	for _, r := range e.rows {
+		if r.Account != p.Account || r.ParentID != p.TransactionID || r.Status != models.StatusSucceeded {
+			continue
+		}
+		if r.Outcome != models.OutcomeApplied && r.Outcome != models.OutcomeConflict || r.Currency != p.Currency {
+			continue
+		}
+		switch r.Kind {
+		case models.Refund:
+			sum += r.AmountMinor
+		case models.RefundReversal:
+			sum -= r.AmountMinor
+		}
+	}
+	return sum
+}
+
+// moveRefunded sets what is refunded of the order's payment, and the order's state with it.
+func (e *engine) moveRefunded(o *orderWork, p, by *row, on models.EventKind, source string) bool {
+	sum := max(e.refundedByID(p), p.RefundedMinor)
+	when := func(c condition) bool {
+		switch c {
+		case whole:
+			return sum >= p.AmountMinor
+		case part:
+			return sum > 0 && sum < p.AmountMinor
+		case nothing:
+			return sum <= 0
+		}
+		return false
+	}
+	to, ok := moves(o.Status, tableEvent(on), when)
+	if !ok {
+		return false
+	}
+	if o.Status == models.Disputed { // it stays disputed; a won dispute returns it to what the refunds made of it
+		if prior, ok := moves(o.PriorStatus, tableEvent(on), when); ok {
+			o.PriorStatus = o.unship(prior)
+		}
+	}
+	o.RefundedMinor = sum
+	e.step(o, by, o.unship(to), on, source)
+	return true
+}
+
+// unship turns the table's paid into shipped for an order whose goods are out.
+func (o *orderWork) unship(to models.OrderStatus) models.OrderStatus {
+	if to == models.Paid && o.Shipped {
+		return models.Shipped
+	}
+	return to
+}
+
+func (e *engine) placeDispute(r *row, on models.EventKind, source string) {
+	if e.l.elsewhere[r.Account] {
+		r.put(models.OutcomeApplied, "")
+		e.tell(r, on, source)
+		return
+	}
+	p, o := e.parent(r)
+	if p == nil {
+		return
+	}
+	r.put(models.OutcomeApplied, "")
+	switch {
+	case !paysFor(p, o):
+	case on == models.DisputeWon && o.Status != models.Disputed && o.Status != models.ChargedBack:
+		// won before we heard of it: nothing to return from
+	case !e.move(o, r, on, source, never):
+		r.put(models.OutcomeNotAllowed, "order %s is %s", o.OrderID, o.Status)
+	}
+}

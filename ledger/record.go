@@ -1,0 +1,110 @@
+package ledger
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"gorm.io/gorm"
+
+	"paybook/models"
+)
+
+// Record keeps a verified callback and applies its events, all in one transaction; it returns after COMMIT. Outcomes are in the
+// order of the events. A duplicate is an outcome, not an error; an error means that nothing is known to be stored and the
+// provider shall send again. reply gives the HTTP status that the outcome will be answered with, kept with the callback.
+func (l *Ledger) Record(ctx context.Context, cb models.Callback, events []models.Event, reply func(models.Outcome) int) ([]models.Outcome, error) {
+	if len(events) == 0 {
+		return nil, fmt.Errorf("account %s: a verified callback without an event", cb.Account)
+	}
+	cb.Verified = true
+	cb.ID = callbackID(cb.Account, verdictGenuine, cb.Body)
+	d := &delivery{account: cb.Account, source: sourceCallback, callback: cb.ID, events: events}
+	w := &waiting{ctx: ctx, delivery: d, callback: cb, reply: reply}
+	if err := l.commits.submit(w); err != nil {
+		return nil, fmt.Errorf("record callback of %s: %w", cb.Account, err)
+	}
+	return d.outcomes, nil
+}
+
+// Reject keeps a refused callback as evidence, and moves nothing. It is bounded: a repeat of the same body adds to one row, the
+// oldest rows are pruned (Sweep), and what one process stores a minute is limited; beyond it kept is false and nothing is written.
+func (l *Ledger) Reject(ctx context.Context, cb models.Callback, why *models.Rejection, status int) (kept bool, err error) {
+	cb.Verified, cb.Reason, cb.Detail, cb.Status = false, why.Reason, why.Detail, status
+	cb.ID = callbackID(cb.Account, string(why.Reason), cb.Body)
+	if !l.refused.take(int64(len(cb.Body)+1024), l.now()) {
+		return false, nil
+	}
+	if err := l.commits.submit(&waiting{ctx: ctx, callback: cb}); err != nil {
+		return false, fmt.Errorf("keep refused callback of %s: %w", cb.Account, err)
+	}
+	return true, nil
+}
+
+// recordBatch is one transaction. It may be repeated, so it leaves nothing behind in the batch but the last try's outcomes.
+func (l *Ledger) recordBatch(tx *gorm.DB, batch []*waiting) error {
+	now := l.clock()
+	deliveries := make([]*delivery, 0, len(batch))
+	for _, w := range batch {
+		if w.delivery != nil {
+			deliveries = append(deliveries, w.delivery)
+		}
+	}
+	if err := l.newEngine(tx, now).run(deliveries); err != nil {
+		return err
+	}
+	evidence := make(map[string]*models.Callback, len(batch))
+	for _, w := range batch {
+		cb := w.callback
+		if w.delivery != nil {
+			describe(&cb, w)
+		}
+		addEvidence(evidence, cb)
+	}
+	return l.keepCallbacks(tx, evidence)
+}
+
+// describe fills in what became of a verified callback: of several events the first.
+func describe(cb *models.Callback, w *waiting) {
+	d, first := w.delivery, w.delivery.events[0]
+	cb.Outcome, cb.Detail, cb.Event = d.outcomes[0], d.details[0], first.Kind
+	cb.TransactionID, cb.OrderID = first.TransactionID, first.OrderID
+	if cb.Outcome == models.OutcomeUnreadable {
+		cb.Reason, cb.Event = models.ReasonMalformed, models.EventUnparsable
+	}
+	cb.Status = w.reply(Worst(d.outcomes))
+}
+
+// Worst is the outcome that decides the answer to a callback with several events.
+func Worst(outcomes []models.Outcome) models.Outcome {
+	for _, o := range outcomes {
+		if o == models.OutcomeUnreadable {
+			return o
+		}
+	}
+	return outcomes[0]
+}
+
+// allowance limits how many bytes of refused callbacks are stored a minute.
+type allowance struct {
+	mu     sync.Mutex
+	limit  int64
+	left   int64
+	minute time.Time
+}
+
+func newAllowance(limit int64) *allowance { return &allowance{limit: limit, left: limit} }
+
+func (a *allowance) take(n int64, now time.Time) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if minute := now.Truncate(time.Minute); !minute.Equal(a.minute) {
+		a.minute, a.left = minute, a.limit
+	}
+	if n > a.left {
+		return false
+	}
+	a.left -= n
+	return true
+}

@@ -1,0 +1,246 @@
+package ledger
+
+import (
+	"database/sql"
+	"sort"
+
+	"gorm.io/gorm"
+
+	"paybook/models"
+)
+
+// key is a transaction's primary key, or an alias's.
+type key struct {
+	account string
+	kind    models.TransactionKind
+	id      string
+}
+
+func (k key) less(o key) bool {
+	if k.account != o.account {
+		return k.account < o.account
+	}
+	if k.kind != o.kind {
+		return k.kind < o.kind
+	}
+	return k.id < o.id
+}
+
+// sortedKeys lists a set in the one order in which every transaction touches rows.
+func sortedKeys[V any](set map[key]V) []key {
+	list := make([]key, 0, len(set))
+	for k := range set {
+		list = append(list, k)
+	}
+	sort.Slice(list, func(i, j int) bool { return list[i].less(list[j]) })
+	return list
+}
+
+// inChunk bounds the arguments of one statement, far below PostgreSQL's 65,535 and SQLite's 32,766.
+const inChunk = 1000
+
+// whereKeys adds "(account = ? AND kind = ? AND id IN (…)) OR …": one index lookup a key on both databases, which a row-value IN
+// over a VALUES list is not always.
+func (b *builder) whereKeys(id string, keys []key) *builder {
+	for i := 0; i < len(keys); {
+		j := i
+		for j < len(keys) && keys[j].account == keys[i].account && keys[j].kind == keys[i].kind {
+			j++
+		}
+		if i > 0 {
+			b.add(" OR ")
+		}
+		b.add("(account = ").arg(keys[i].account).add(" AND kind = ").arg(string(keys[i].kind)).add(" AND " + id + " IN ")
+		ids := make([]any, 0, j-i)
+		for _, k := range keys[i:j] {
+			ids = append(ids, k.id)
+		}
+		b.list(ids...).add(")")
+		i = j
+	}
+	return b
+}
+
+// eachChunk calls f with the keys, sorted, a chunk at a time.
+func eachChunk[T any](list []T, size int, f func([]T) error) error {
+	for len(list) > 0 {
+		n := min(size, len(list))
+		if err := f(list[:n]); err != nil {
+			return err
+		}
+		list = list[n:]
+	}
+	return nil
+}
+
+// loadAliases reads what names stand for; names that are no alias are left out.
+func (l *Ledger) loadAliases(tx *gorm.DB, names map[key]bool) (map[key]string, error) {
+	found := map[key]string{}
+	err := eachChunk(sortedKeys(names), inChunk, func(keys []key) error {
+		b := l.sql("SELECT account, kind, alias, transaction_id FROM aliases WHERE ").whereKeys("alias", keys)
+		return query(tx, b.String(), b.args, func(rows *sql.Rows) error {
+			var k key
+			var id string
+			err := rows.Scan(&k.account, &k.kind, &k.id, &id)
+			found[k] = id
+			return err
+		})
+	})
+	return found, err
+}
+
+const transactionColumns = `account, kind, transaction_id, provider_id, parent_id, order_id, refund_order_id, amount_minor, currency,
+ payer_minor, refunded_minor, status, event, outcome, detail, source, callback_id, occurred_at, created_at, updated_at`
+
+func scanTransaction(rows *sql.Rows, t *models.Transaction) error {
+	return rows.Scan(&t.Account, &t.Kind, &t.TransactionID, &t.ProviderID, &t.ParentID, &t.OrderID, &t.RefundOrderID, &t.AmountMinor,
+		&t.Currency, &t.PayerMinor, &t.RefundedMinor, &t.Status, &t.Event, &t.Outcome, &t.Detail, &t.Source, &t.CallbackID,
+		utc{&t.OccurredAt}, utc{&t.CreatedAt}, utc{&t.UpdatedAt})
+}
+
+// selectTransactions runs "SELECT … FROM transactions" with the builder's rest.
+func selectTransactions(tx *gorm.DB, b *builder, each func(models.Transaction) error) error {
+	return query(tx, b.String(), b.args, func(rows *sql.Rows) error {
+		var t models.Transaction
+		if err := scanTransaction(rows, &t); err != nil {
+			return err
+		}
+		return each(t)
+	})
+}
+
+// loadTransactions reads rows by key.
+func (l *Ledger) loadTransactions(tx *gorm.DB, keys map[key]bool, each func(models.Transaction) error) error {
+	return eachChunk(sortedKeys(keys), inChunk, func(chunk []key) error {
+		b := l.sql("SELECT "+transactionColumns+" FROM transactions WHERE ").whereKeys("transaction_id", chunk)
+		return selectTransactions(tx, b, each)
+	})
+}
+
+// insertTransactions writes fresh rows, sorted by key; the number written says whether somebody else was first with one.
+func (l *Ledger) insertTransactions(tx *gorm.DB, fresh []*models.Transaction) (int64, error) {
+	var written int64
+	err := eachChunk(fresh, inChunk, func(chunk []*models.Transaction) error {
+		b := l.sql("INSERT INTO transactions (" + transactionColumns + ") VALUES ")
+		for i, t := range chunk {
+			b.row(i == 0, t.Account, string(t.Kind), t.TransactionID, t.ProviderID, t.ParentID, t.OrderID, t.RefundOrderID, t.AmountMinor,
+				t.Currency, t.PayerMinor, t.RefundedMinor, string(t.Status), string(t.Event), string(t.Outcome), t.Detail, t.Source,
+				t.CallbackID, t.OccurredAt, t.CreatedAt, t.UpdatedAt)
+		}
+		res, err := exec(tx, b.add(" ON CONFLICT (account, kind, transaction_id) DO NOTHING").String(), b.args...)
+		if err != nil {
+			return err
+		}
+		n, err := res.RowsAffected()
+		written += n
+		return err
+	})
+	return written, err
+}
+
+// updateTransaction moves one row on, if it still is as it was read.
+func (l *Ledger) updateTransaction(tx *gorm.DB, now *models.Transaction, was models.Transaction) error {
+	b := l.sql("UPDATE transactions SET ")
+	for i, set := range []struct {
+		column string
+		value  any
+	}{
+		{"provider_id", now.ProviderID}, {"parent_id", now.ParentID}, {"order_id", now.OrderID}, {"refund_order_id", now.RefundOrderID},
+		{"amount_minor", now.AmountMinor}, {"currency", now.Currency}, {"payer_minor", now.PayerMinor},
+		{"refunded_minor", now.RefundedMinor}, {"status", string(now.Status)}, {"event", string(now.Event)},
+		{"outcome", string(now.Outcome)}, {"detail", now.Detail}, {"source", now.Source}, {"callback_id", now.CallbackID},
+		{"occurred_at", now.OccurredAt}, {"updated_at", now.UpdatedAt},
+	} {
+		if i > 0 {
+			b.add(", ")
+		}
+		b.add(set.column + " = ").arg(set.value)
+	}
+	b.add(" WHERE account = ").arg(was.Account).add(" AND kind = ").arg(string(was.Kind)).add(" AND transaction_id = ").arg(was.TransactionID)
+	b.add(" AND status = ").arg(string(was.Status)).add(" AND event = ").arg(string(was.Event)).add(" AND outcome = ").arg(string(was.Outcome))
+	b.add(" AND refunded_minor = ").arg(was.RefundedMinor).add(" AND provider_id = ").arg(was.ProviderID)
+	return changedOne(exec(tx, b.String(), b.args...))
+}
+
+// changedOne turns a statement that did not change exactly one row into errRetry: the row is not as it was read.
+func changedOne(res sql.Result, err error) error {
+	if err != nil {
+		return err
+	}
+	n, err := res.RowsAffected()
+	if err == nil && n != 1 {
+		return errRetry
+	}
+	return err
+}
+
+const orderColumns = `order_id, amount_minor, currency, status, version, refunded_minor, shipped, prior_status, paid_account,
+ paid_transaction_id, expires_at, created_at, updated_at`
+
+func scanOrder(rows *sql.Rows, o *models.Order) error {
+	return rows.Scan(&o.OrderID, &o.AmountMinor, &o.Currency, &o.Status, &o.Version, &o.RefundedMinor, &o.Shipped, &o.PriorStatus,
+		&o.PaidAccount, &o.PaidTransactionID, nullUTC{&o.ExpiresAt}, utc{&o.CreatedAt}, utc{&o.UpdatedAt})
+}
+
+// lockOrders locks and reads orders in one statement that works on a cluster and on SQLite alike, where FOR UPDATE does not.
+func (l *Ledger) lockOrders(tx *gorm.DB, ids []string, each func(models.Order)) error {
+	sort.Strings(ids)
+	return eachChunk(ids, inChunk, func(chunk []string) error {
+		b := l.sql("UPDATE orders SET version = version WHERE order_id IN ").list(anys(chunk)...).add(" RETURNING " + orderColumns)
+		return query(tx, b.String(), b.args, func(rows *sql.Rows) error {
+			var o models.Order
+			err := scanOrder(rows, &o)
+			each(o)
+			return err
+		})
+	})
+}
+
+var movedTypes = []string{"TEXT", "TEXT", "BIGINT", "TEXT", "BIGINT", "BIGINT", "TEXT", "TEXT", "TEXT"}
+
+// moveOrders writes the new states by compare-and-set: status and version must be what they were when the decision was made.
+func (l *Ledger) moveOrders(tx *gorm.DB, moved []*orderWork, now any) error {
+	return eachChunk(moved, inChunk, func(chunk []*orderWork) error {
+		b := l.sql("UPDATE orders SET status = v.column4, version = v.column5, refunded_minor = v.column6, prior_status = v.column7, paid_account = v.column8, paid_transaction_id = v.column9, updated_at = ")
+		b.arg(now).add(" FROM (VALUES ")
+		for i, o := range chunk {
+			if i > 0 {
+				b.add(",")
+			}
+			b.typedRow(movedTypes, o.OrderID, string(o.was.Status), o.was.Version, string(o.Status), o.Version, o.RefundedMinor,
+				string(o.PriorStatus), o.PaidAccount, o.PaidTransactionID)
+		}
+		b.add(") AS v WHERE orders.order_id = v.column1 AND orders.status = v.column2 AND orders.version = v.column3")
+		res, err := exec(tx, b.String(), b.args...)
+		if err != nil {
+			return err
+		}
+		n, err := res.RowsAffected()
+		if err == nil && n != int64(len(chunk)) {
+			return errRetry
+		}
+		return err
+	})
+}
+
+func (l *Ledger) insertTransitions(tx *gorm.DB, list []models.Transition) error {
+	return eachChunk(list, inChunk, func(chunk []models.Transition) error {
+		b := l.sql(`INSERT INTO transitions (order_id, version, "from", "to", event, account, kind, transaction_id, at) VALUES `)
+		for i, t := range chunk {
+			b.row(i == 0, t.OrderID, t.Version, string(t.From), string(t.To), t.Event, t.Account, string(t.Kind), t.TransactionID, t.At)
+		}
+		_, err := exec(tx, b.String(), b.args...)
+		return err
+	})
+}
+
+func (l *Ledger) insertMessages(tx *gorm.DB, list []models.Message) error {
+	return eachChunk(list, inChunk, func(chunk []models.Message) error {
+		b := l.sql("INSERT INTO messages (order_id, id, topic, payload, created_at) VALUES ")
+		for i, m := range chunk {
+			b.row(i == 0, m.OrderID, m.ID, m.Topic, m.Payload, m.CreatedAt)
+		}
+		_, err := exec(tx, b.String(), b.args...)
+		return err
+	})
+}

@@ -1,0 +1,86 @@
+package ledger
+
+import "paybook/models"
+
+// transition is one row of the state table: in state From, event On leads to To, if When holds. Rows, not a switch, because
+// the compiler does not check a switch for completeness; a test walks every state × event.
+type transition struct {
+	From models.OrderStatus
+	On   models.EventKind
+	To   models.OrderStatus
+	When condition
+}
+
+// condition names what must hold for a row of the table, in the words the diagram prints.
+type condition string
+
+const (
+	always      condition = ""
+	whole       condition = "whole amount refunded"
+	part        condition = "part refunded"
+	nothing     condition = "nothing refunded any more"
+	attemptOver condition = "closed by the provider, not by the shop"
+)
+
+// back stands for "where it was before the dispute".
+const back models.OrderStatus = "(before the dispute)"
+
+var transitions = []transition{
+	{models.Unpaid, models.PaymentSucceeded, models.Paid, always},
+	{models.Paying, models.PaymentSucceeded, models.Paid, always},
+	{models.Unpaid, models.PaymentClosed, models.Closed, always},
+	{models.Paying, models.PaymentClosed, models.Closed, always},
+	{models.Closed, models.PaymentSucceeded, models.Paid, attemptOver},
+
+	{models.Paid, models.RefundSucceeded, models.Refunded, whole},
+	{models.Paid, models.RefundSucceeded, models.PartRefunded, part},
+	{models.Shipped, models.RefundSucceeded, models.Refunded, whole},
+	{models.Shipped, models.RefundSucceeded, models.PartRefunded, part},
+	{models.PartRefunded, models.RefundSucceeded, models.Refunded, whole},
+	{models.PartRefunded, models.RefundSucceeded, models.PartRefunded, part},
+	{models.Refunded, models.RefundSucceeded, models.Refunded, whole}, // imported as refunded, now told of the refunds
+	{models.Refunded, models.RefundSucceeded, models.PartRefunded, part},
+	{models.Disputed, models.RefundSucceeded, models.Disputed, always},
+
+	{models.Refunded, models.RefundFailed, models.Paid, nothing},
+	{models.Refunded, models.RefundFailed, models.PartRefunded, part},
+	{models.PartRefunded, models.RefundFailed, models.Paid, nothing},
+	{models.PartRefunded, models.RefundFailed, models.PartRefunded, part},
+	{models.Disputed, models.RefundFailed, models.Disputed, always},
+
+	{models.Paid, models.DisputeOpened, models.Disputed, always},
+	{models.Shipped, models.DisputeOpened, models.Disputed, always},
+	{models.PartRefunded, models.DisputeOpened, models.Disputed, always},
+	{models.Refunded, models.DisputeOpened, models.Disputed, always},
+	{models.Disputed, models.DisputeOpened, models.Disputed, always}, // one more, of another part
+	{models.Paid, models.DisputeLost, models.ChargedBack, always},
+	{models.Shipped, models.DisputeLost, models.ChargedBack, always},
+	{models.PartRefunded, models.DisputeLost, models.ChargedBack, always},
+	{models.Refunded, models.DisputeLost, models.ChargedBack, always},
+	{models.Disputed, models.DisputeLost, models.ChargedBack, always},
+	{models.Disputed, models.DisputeWon, back, always},
+	{models.ChargedBack, models.DisputeWon, back, always},
+}
+
+// moves looks up the table. when answers whether a row's condition holds.
+func moves(from models.OrderStatus, on models.EventKind, when func(condition) bool) (models.OrderStatus, bool) {
+	for _, t := range transitions {
+		if t.From == from && t.On == on && (t.When == always || when(t.When)) {
+			return t.To, true
+		}
+	}
+	return "", false
+}
+
+// tableEvent is the event a movement counts as in the state table: several kinds of event move an order alike.
+func tableEvent(k models.EventKind) models.EventKind {
+	switch k {
+	case models.PaymentCaptured:
+		return models.PaymentSucceeded
+	case models.PaymentVoided, models.RefundTotal:
+		return models.RefundSucceeded
+	case models.RefundClosed:
+		return models.RefundFailed
+	}
+	return k
+}

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"runtime"
+	"syscall"
+	"time"
+)
+
+func wait(url string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	for {
+		last := answers(ctx, url)
+		if last == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%s did not answer 200 within a minute: %w", url, last)
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+func answers(ctx context.Context, url string) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return errors.New(response.Status)
+	}
+	return nil
+}
+
+// timed leaves with the command's own exit code.
+func timed(name string, command []string) (int, error) {
+	cmd := exec.Command(command[0], command[1:]...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	start := time.Now()
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		return 2, err
+	}
+	fmt.Fprintf(os.Stderr, "%-34s %7.1f s  %5d MiB peak\n", name, time.Since(start).Seconds(), peakMiB(cmd.ProcessState))
+	return cmd.ProcessState.ExitCode(), nil
+}
+
+// peakMiB is the largest resident memory; Linux counts it in KiB, macOS in bytes.
+func peakMiB(state *os.ProcessState) int64 {
+	usage, ok := state.SysUsage().(*syscall.Rusage)
+	if !ok {
+		return 0
+	}
+	if runtime.GOOS == "darwin" {
+		return int64(usage.Maxrss) >> 20
+	}
+	return int64(usage.Maxrss) >> 10
+}
