@@ -38,7 +38,7 @@ demo: ## The whole story in one go, on an embedded database in a temporary folde
 build: ## Build ./app, one static executable
 	CGO_ENABLED=0 go build -o app .
 
-bench: ## Measure callbacks and reconciliation against plain PostgreSQL (N, ROUNDS, SECONDS; see testdata/bench/README.md)
+bench: ## Measure callbacks and reconciliation against plain PostgreSQL (N, ROUNDS, SECONDS: see testdata/bench/README.md)
 	@.ci/setup
 	@testdata/bench/run
 

@@ -58,6 +58,9 @@ type Observation struct {
 	Took    time.Duration
 	Probe   bool // refused, but a provider's known probe: no reason for an alarm
 	Dropped bool // refused, and not kept as evidence: the bound was reached
+	// Events is what it said, and Outcomes what became of each; nil when it was refused. For replay and evidence, not for metrics.
+	Events   []models.Event
+	Outcomes []models.Outcome
 }
 
 // ReplayHeader carries the time of a request for a server with ReplayClock.
@@ -167,7 +170,7 @@ func (s *Server) refuse(ctx context.Context, c echo.Context, p Provider, cb mode
 		s.Log.Error("callback failed", "account", cb.Account, "request_id", requestID(c), "error", err.Error())
 		return s.answer(c, p, models.Answer{})
 	}
-	o.Reason, o.Probe = why.Reason, strings.Contains(why.Detail, "probe")
+	o.Reason, o.Probe = why.Reason, why.Probe
 	status, contentType, body := p.Reply(models.Answer{Reason: why.Reason})
 	kept, keepErr := s.Book.Reject(ctx, cb, why, status)
 	o.Dropped = !kept
@@ -194,7 +197,7 @@ func (s *Server) record(ctx context.Context, c echo.Context, p Provider, cb mode
 			"request_id", requestID(c), "error", err.Error())
 		return s.answer(c, p, models.Answer{})
 	}
-	o.Outcome = ledger.Worst(outcomes)
+	o.Outcome, o.Events, o.Outcomes = ledger.Worst(outcomes), events, outcomes
 	level := slog.LevelInfo
 	if o.Outcome == models.OutcomeDuplicate {
 		level = slog.LevelDebug // a retry storm is not news

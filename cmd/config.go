@@ -2,45 +2,192 @@ package cmd
 
 import (
 	"errors"
+	"fmt"
+	"io/fs"
 	"log/slog"
+	"net"
 	"net/netip"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
 	"time"
 
+	"paybook/callback"
 	"paybook/ledger"
 )
 
 // Config is everything that can be set. Packages below cmd are handed values; none reads a file or the environment itself.
 type Config struct {
-	File           string // where it was read; "" when there is no file
-	Listen         string // HOST:PORT of the public routes
-	AdminListen    string // HOST:PORT of metrics, console and shop routes; "": they are public
-	Database       string
+	File           string         // where it was read; "" when there is no file
+	Listen         string         // HOST:PORT of the public routes
+	AdminListen    string         // HOST:PORT of metrics, console and shop routes; "": they are on Listen
+	Database       string         // postgres://… or sqlite:FILE, a file relative to the working folder
 	PublicURL      string         // how the world reaches us, without a slash at the end; "": unknown
 	TrustedProxies []netip.Prefix // whose X-Forwarded-For is believed
 	Accounts       []*Account     // in the order of the file
 	PaymentWindow  time.Duration  // how long an order made by POST /orders may be paid
 	RetryWindow    time.Duration  // how long deliveries to the shop are tried again
+	BodyMax        int64          // bytes of a callback's body
 	LogLevel       slog.Level
+	ShutdownDelay  time.Duration // between "not ready" and closing the door, for the balancer to notice
+	Ledger         ledger.Options
+
+	files []configFile // every file it was made of, for the doctor
 }
 
-// Account is one configured account of a provider.
-type Account struct {
-	Name         string
-	ProviderName string // as configured, such as "generic"; Provider.Name may say more
-	Provider     provider
-	Zone         *time.Location // of its business day and of times without an offset
-	Cut          time.Duration  // when its business day begins, from local midnight; negative: the evening before
-	Edge         time.Duration  // near a bound of the day, an unmatched row waits for the neighbouring day
-	Lag          int            // days that missing_provider may wait, for providers that settle in batches
-	Elsewhere    bool           // its orders are not kept here
-	Statements   []string       // patterns of the daily run's files, already joined with the configuration's folder
+// configFile is one file the configuration was made of.
+type configFile struct{ path, kind string }
+
+// Names of the environment that are no setting of the file.
+const (
+	envConfig      = "APP_CONFIG"
+	envDatabaseURL = "DATABASE_URL"
+)
+
+// configFileDefault is read when it is there and nobody names another.
+const configFileDefault = "app.yaml"
+
+// loadConfig reads the file that --config names, else APP_CONFIG, else app.yaml when present; without one all is default and
+// there are no accounts. The first thing that is wrong is the error, with the file, the line and the key.
+func loadConfig(name string, env func(string) (string, bool)) (*Config, error) {
+	if name == "" {
+		name, _ = env(envConfig)
+	}
+	optional := name == ""
+	if optional {
+		name = configFileDefault
+	}
+	raw, err := os.ReadFile(name)
+	r := newReader(name, env)
+	switch {
+	case optional && errors.Is(err, fs.ErrNotExist):
+		r.name, raw = "", nil
+	case err != nil:
+		return nil, fmt.Errorf("configuration: %w", err)
+	default:
+		r.used(name, "configuration")
+	}
+	root, err := parseYAML(r.name, raw)
+	if err != nil {
+		return nil, err
+	}
+	c := readConfig(r.section(root, "", "listen", "admin_listen", "database", "public_url", "trusted_proxies", "accounts", "orders",
+		"limits", "log", "shutdown", "ledger"))
+	c.File, c.files = r.name, *r.files
+	return c, r.err()
 }
 
-// account finds an account by name; with "" the only one there is.
-func (c *Config) account(name string) (*Account, error) { return nil, errors.New("no such account") }
+func readConfig(s *section) *Config {
+	s.environment = true
+	c := &Config{
+		Listen:      s.address("listen", ":8080"),
+		AdminListen: s.address("admin_listen", ""),
+		Database:    readDatabase(s),
+		PublicURL:   readPublicURL(s),
+	}
+	c.TrustedProxies = readProxies(s)
+	orders := s.object("orders", "payment_window", "retry_window")
+	c.PaymentWindow = orders.duration("payment_window", 30*time.Minute, time.Minute, 366*24*time.Hour)
+	c.RetryWindow = orders.duration("retry_window", 72*time.Hour, time.Minute, 366*24*time.Hour)
+	c.BodyMax = s.object("limits", "body").size("body", callback.BodyMax, 1<<10, 64<<20)
+	c.LogLevel = readLevel(s.object("log", "level"))
+	c.ShutdownDelay = s.object("shutdown", "delay").duration("delay", 1200*time.Millisecond, 0, time.Minute)
+	book := s.object("ledger", "connections", "batch", "refused_rows", "refused_bytes")
+	c.Ledger = ledger.Options{
+		MaxConns:     book.whole("connections", 16, 1, 1000),
+		BatchMax:     book.whole("batch", 256, 1, 1000),
+		RefusedRows:  book.whole("refused_rows", 20_000, 1, 100_000_000),
+		RefusedBytes: book.size("refused_bytes", 16<<20, 64<<10, 1<<40),
+	}
+	c.Accounts = readAccounts(s)
+	for _, a := range c.Accounts {
+		if a.Elsewhere {
+			c.Ledger.Elsewhere = append(c.Ledger.Elsewhere, a.Name)
+		}
+	}
+	return c
+}
 
-func (c *Config) ledgerOptions() ledger.Options { return ledger.Options{} }
+// readDatabase takes APP_DATABASE, as for every key, else DATABASE_URL, else the file.
+func readDatabase(s *section) string {
+	const fallback = "sqlite:app.db"
+	if _, set := s.override("database"); !set {
+		if url, _ := s.r.env(envDatabaseURL); url != "" {
+			s.text("database", "") // the file's must make sense all the same
+			return url
+		}
+	}
+	if url := s.text("database", ""); url != "" {
+		return url
+	}
+	return fallback
+}
 
-func loadConfig(file string, env func(string) (string, bool)) (*Config, error) {
-	return &Config{Listen: ":8080", Database: "sqlite:app.db"}, nil
+func readPublicURL(s *section) string {
+	text := s.text("public_url", "")
+	if text == "" {
+		return ""
+	}
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.RawQuery != "" || u.Fragment != "" {
+		s.fail("public_url", "an address such as https://pay.example.com expected")
+		return ""
+	}
+	return strings.TrimRight(text, "/")
+}
+
+func readProxies(s *section) []netip.Prefix {
+	var out []netip.Prefix
+	for _, text := range s.list("trusted_proxies") {
+		prefix, err := netip.ParsePrefix(text)
+		if addr, addrErr := netip.ParseAddr(text); addrErr == nil {
+			prefix, err = addr.Prefix(addr.BitLen())
+		}
+		if err != nil {
+			s.fail("trusted_proxies", "%q: an address or a range such as 10.0.0.0/8 expected", text)
+		}
+		out = append(out, prefix)
+	}
+	return out
+}
+
+func readLevel(s *section) slog.Level {
+	var level slog.Level
+	if text := s.text("level", "info"); level.UnmarshalText([]byte(text)) != nil {
+		s.fail("level", "%q: debug, info, warn or error expected", text)
+	}
+	return level
+}
+
+// account finds an account by its name. Without a name it is the only one there is.
+func (c *Config) account(name string) (*Account, error) {
+	var names []string
+	for _, a := range c.Accounts {
+		if a.Name == name || name == "" && len(c.Accounts) == 1 {
+			return a, nil
+		}
+		names = append(names, a.Name)
+	}
+	switch {
+	case len(names) == 0:
+		return nil, errNoAccounts
+	case name == "":
+		return nil, fmt.Errorf("say which account with --account: %s", strings.Join(names, ", "))
+	}
+	return nil, fmt.Errorf("no account %q in %s; there is: %s", name, c.File, strings.Join(names, ", "))
+}
+
+var errNoAccounts = errors.New("no accounts configured: write them into app.yaml, or name another file with --config")
+
+// checkAddress says whether text is HOST:PORT; the host may be empty.
+func checkAddress(text string) error {
+	_, port, err := net.SplitHostPort(text)
+	if err == nil {
+		_, err = strconv.ParseUint(port, 10, 16)
+	}
+	if err != nil {
+		return fmt.Errorf("%q: HOST:PORT such as 127.0.0.1:8080 expected", text)
+	}
+	return nil
 }

@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -35,11 +34,5 @@ func open[P provider](newProvider func(json.RawMessage, string) (P, error)) open
 	return func(settings json.RawMessage, dir string) (provider, error) { return newProvider(settings, dir) }
 }
 
-// openProvider finds the provider and hands it its settings.
-func openProvider(name string, settings json.RawMessage, dir string) (provider, error) {
-	newProvider, ok := providers[name]
-	if !ok {
-		return nil, fmt.Errorf("unknown provider %q; there is: %s", name, strings.Join(slices.Sorted(maps.Keys(providers)), ", "))
-	}
-	return newProvider(settings, dir)
-}
+// providerNames lists them for people.
+func providerNames() string { return strings.Join(slices.Sorted(maps.Keys(providers)), ", ") }

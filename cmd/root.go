@@ -198,7 +198,7 @@ func (a *app) openBook(ctx context.Context, options ...func(*ledger.Options)) (*
 	if err != nil {
 		return nil, err
 	}
-	o := c.ledgerOptions()
+	o := c.Ledger
 	o.Now, o.NoMigrate = a.now, a.noMigrate
 	for _, change := range options {
 		change(&o)

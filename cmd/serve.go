@@ -1,5 +1,127 @@
 package cmd
 
-import "github.com/spf13/cobra"
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"time"
 
-func newServeCommand(a *app) *cobra.Command { return &cobra.Command{Use: "serve"} }
+	"github.com/spf13/cobra"
+
+	"paybook/ledger"
+)
+
+// drainMax is how long callbacks in flight may take at the end. One takes 4.5 s at most.
+const drainMax = 10 * time.Second
+
+type serveOptions struct {
+	listen      string // HOST:PORT; "": the configuration's
+	replayClock bool
+}
+
+func newServeCommand(a *app) *cobra.Command {
+	var o serveOptions
+	c := &cobra.Command{
+		Use:   "serve",
+		Short: "Listen for callbacks",
+		Long: "Listen for callbacks at POST /callbacks/{account}, until SIGTERM: then /readyz says no at once, callbacks in flight are answered,\n" +
+			"and the program ends with 0. A second signal ends it at once.\n\n" + exitCodesHelp,
+		Example: "  app serve --config app.yaml\n  app serve --config testdata/app.yaml --listen 127.0.0.1:8080 --database sqlite:app.db",
+		Args:    cobra.NoArgs,
+		RunE:    func(c *cobra.Command, _ []string) error { return runServe(c.Context(), a, o) },
+	}
+	c.Flags().StringVar(&o.listen, "listen", "", "`HOST:PORT` instead of the configuration's listen; port 0 takes a free one")
+	c.Flags().BoolVar(&o.replayClock, "replay-clock", false,
+		"take the time of a request from its header App-Received-At, for recordings (loopback only: whoever reaches it can replay old callbacks)")
+	return c
+}
+
+func runServe(ctx context.Context, a *app, o serveOptions) error {
+	conf, err := a.config()
+	if err != nil {
+		return err
+	}
+	if len(conf.Accounts) == 0 {
+		return errNoAccounts
+	}
+	if o.listen == "" {
+		o.listen = conf.Listen
+	}
+	public, err := listen(ctx, o.listen)
+	if err != nil {
+		return err
+	}
+	defer public.Close()
+	if o.replayClock && !isLoopback(public) {
+		return fmt.Errorf("--replay-clock with %s: only on a loopback address such as --listen 127.0.0.1:8080", o.listen)
+	}
+	var admin net.Listener
+	if conf.AdminListen != "" {
+		if admin, err = listen(ctx, conf.AdminListen); err != nil {
+			return err
+		}
+		defer admin.Close()
+	}
+	log := slog.New(slog.NewJSONHandler(a.err, &slog.HandlerOptions{Level: conf.LogLevel}))
+	numbers := newMetrics()
+	book, err := a.openBook(ctx, func(lo *ledger.Options) { lo.Log, lo.OnBatch = log, numbers.batch })
+	if err != nil {
+		return err
+	}
+	s := newService(conf, book, log, numbers, a.now)
+	s.replayClock = o.replayClock
+	s.announce(a, public, admin)
+	return errors.Join(s.run(ctx, public, admin), book.Close())
+}
+
+func listen(ctx context.Context, address string) (net.Listener, error) {
+	if err := checkAddress(address); err != nil {
+		return nil, fmt.Errorf("listen %w", err)
+	}
+	var lc net.ListenConfig
+	ln, err := lc.Listen(ctx, "tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("listen on %s: %w", address, err)
+	}
+	return ln, nil
+}
+
+// isLoopback looks at the address that was really taken: a name may mean anything.
+func isLoopback(ln net.Listener) bool {
+	addr, ok := ln.Addr().(*net.TCPAddr)
+	return ok && addr.IP.IsLoopback()
+}
+
+// urlOf is an address to click on: "every address" is reached through the loopback one.
+func urlOf(ln net.Listener) string {
+	addr, ok := ln.Addr().(*net.TCPAddr)
+	if ok && addr.IP.IsUnspecified() {
+		return fmt.Sprintf("http://127.0.0.1:%d", addr.Port)
+	}
+	return "http://" + ln.Addr().String()
+}
+
+// announce says what a person wants to know at the start.
+func (s *service) announce(a *app, public, admin net.Listener) {
+	if s.replayClock {
+		fmt.Fprintln(a.err, "WARNING: --replay-clock is on: requests say themselves when they came, so old callbacks are accepted. Never use it for real money.")
+	}
+	for _, account := range s.conf.Accounts {
+		for _, text := range account.warnings() {
+			fmt.Fprintln(a.err, "warning: "+text)
+		}
+	}
+	base := s.conf.PublicURL
+	if base == "" {
+		base = urlOf(public)
+	}
+	for _, account := range s.conf.Accounts {
+		fmt.Fprintf(a.err, "account %s: POST %s/callbacks/%s\n", account.Name, base, account.Name)
+	}
+	if admin != nil {
+		fmt.Fprintln(a.err, "admin listening on "+urlOf(admin))
+	}
+	fmt.Fprintln(a.err, "listening on "+urlOf(public))
+}

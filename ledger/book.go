@@ -34,9 +34,6 @@ func (e *engine) book(d *delivery, ev models.Event) (models.Outcome, string) {
 	if !ok {
 		return models.OutcomeIgnored, ""
 	}
-	if why := unusable(m, ev); why != "" {
-		return models.OutcomeUnreadable, why
-	}
 	k := e.resolve(d.account, m.kind, ev)
 	e.settleNames(d.account, m.kind, ev, k)
 	if r := e.rows[k]; r != nil {
@@ -54,21 +51,6 @@ func (e *engine) book(d *delivery, ev models.Event) (models.Outcome, string) {
 func (e *engine) winBack(d *delivery, r *row, ev models.Event) {
 	k := key{r.Account, models.ChargebackReversal, r.TransactionID}
 	e.reversalRow(d, k, r, ev).Outcome = models.OutcomeApplied
-}
-
-// unusable says what keeps an event from being booked at all.
-func unusable(m meaning, ev models.Event) string {
-	switch {
-	case ownID(m.kind, ev) == "":
-		return "no transaction id"
-	case ev.Money.Currency == "":
-		return "no amount"
-	case ev.Money.Minor < 0:
-		return "a negative amount: " + ev.Money.String()
-	case ev.OccurredAt.IsZero():
-		return "no time"
-	}
-	return ""
 }
 
 func (e *engine) freshRow(d *delivery, k key, m meaning, ev models.Event) *row {

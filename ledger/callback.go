@@ -18,6 +18,9 @@ import (
 
 const verdictGenuine = "genuine"
 
+// textMax bounds what is kept of a request's path, query and detail.
+const textMax = 4096
+
 // callbackID is the primary key: the same account, body and verdict is the same row, however often and from wherever it comes.
 func callbackID(account, verdict string, body []byte) string {
 	h := sha256.New()
@@ -36,6 +39,7 @@ func addEvidence(evidence map[string]*models.Callback, cb models.Callback) {
 		return
 	}
 	cb.Deliveries, cb.LastReceivedAt = 1, cb.ReceivedAt
+	cb.Path, cb.Query, cb.Detail = short(cb.Path, textMax), short(cb.Query, textMax), short(cb.Detail, textMax)
 	evidence[cb.ID] = &cb
 }
 
@@ -50,7 +54,7 @@ func (l *Ledger) keepCallbacks(tx *gorm.DB, evidence map[string]*models.Callback
 	}
 	sort.Strings(ids)
 	return eachChunk(ids, inChunk, func(chunk []string) error {
-		b := l.sql("INSERT INTO callbacks (" + callbackColumns + ") VALUES ")
+		b := l.sized("INSERT INTO callbacks ("+callbackColumns+") VALUES ", 18*len(chunk))
 		for i, id := range chunk {
 			cb := evidence[id]
 			headers, err := json.Marshal(cb.Headers)

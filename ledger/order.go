@@ -62,7 +62,7 @@ func (l *Ledger) insertOrders(tx *gorm.DB, chunk []models.Order, now time.Time) 
 	given := make(map[string]models.Order, len(chunk))
 	for _, o := range chunk {
 		if before, twice := given[o.OrderID]; twice && before.Money() != o.Money() {
-			return nil, fmt.Errorf("order %s is given twice, with %s and %s", o.OrderID, before.Money(), o.Money())
+			return nil, &OrderConflict{o.OrderID, fmt.Sprintf("is given twice, with %s and %s", before.Money(), o.Money())}
 		}
 		given[o.OrderID] = o
 	}
@@ -104,10 +104,18 @@ func (l *Ledger) insertOrders(tx *gorm.DB, chunk []models.Order, now time.Time) 
 	return created, l.sameOrders(tx, old, given)
 }
 
+// OrderConflict is an order that an import gives with another amount than it has.
+type OrderConflict struct {
+	OrderID string
+	What    string
+}
+
+func (e *OrderConflict) Error() string { return "order " + e.OrderID + " " + e.What }
+
 func (l *Ledger) sameOrders(tx *gorm.DB, ids []string, given map[string]models.Order) error {
 	return l.readOrders(tx, ids, func(have models.Order) error {
 		if o := given[have.OrderID]; have.Money() != o.Money() {
-			return fmt.Errorf("order %s is already here with %s, given with %s", o.OrderID, have.Money(), o.Money())
+			return &OrderConflict{o.OrderID, fmt.Sprintf("is already here with %s, given with %s", have.Money(), o.Money())}
 		}
 		return nil
 	})

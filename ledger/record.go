@@ -20,7 +20,7 @@ func (l *Ledger) Record(ctx context.Context, cb models.Callback, events []models
 	}
 	cb.Verified = true
 	cb.ID = callbackID(cb.Account, verdictGenuine, cb.Body)
-	d := &delivery{account: cb.Account, source: sourceCallback, callback: cb.ID, events: events}
+	d := &delivery{account: cb.Account, source: sourceCallback, callback: cb.ID, events: admit(events)}
 	w := &waiting{ctx: ctx, delivery: d, callback: cb, reply: reply}
 	if err := l.commits.submit(w); err != nil {
 		return nil, fmt.Errorf("record callback of %s: %w", cb.Account, err)
@@ -69,7 +69,7 @@ func (l *Ledger) recordBatch(tx *gorm.DB, batch []*waiting) error {
 func describe(cb *models.Callback, w *waiting) {
 	d, first := w.delivery, w.delivery.events[0]
 	cb.Outcome, cb.Detail, cb.Event = d.outcomes[0], d.details[0], first.Kind
-	cb.TransactionID, cb.OrderID = first.TransactionID, first.OrderID
+	cb.TransactionID, cb.OrderID = short(first.TransactionID, idMax), short(first.OrderID, idMax)
 	if cb.Outcome == models.OutcomeUnreadable {
 		cb.Reason, cb.Event = models.ReasonMalformed, models.EventUnparsable
 	}

@@ -1,66 +1,69 @@
 package ledger
 
-import "strings"
+import "strconv"
 
 // builder puts a statement together: text and its arguments, in either dialect's placeholders.
 type builder struct {
-	dialect dialect
-	text    strings.Builder
-	args    []any
+	sign byte // what a numbered placeholder begins with
+	text []byte
+	args []any
 }
 
 func (l *Ledger) sql(text string) *builder {
-	b := &builder{dialect: l.dialect}
-	b.text.WriteString(text)
-	return b
+	return &builder{sign: l.dialect.mark(1)[0], text: append(make([]byte, 0, len(text)+512), text...)}
 }
 
-func (b *builder) add(text string) *builder { b.text.WriteString(text); return b }
+// sized is sql for a statement of n arguments.
+func (l *Ledger) sized(text string, n int) *builder {
+	return &builder{sign: l.dialect.mark(1)[0], text: append(make([]byte, 0, len(text)+128+6*n), text...), args: make([]any, 0, n)}
+}
+
+func (b *builder) add(text string) *builder { b.text = append(b.text, text...); return b }
 
 func (b *builder) arg(v any) *builder {
 	b.args = append(b.args, v)
-	b.text.WriteString(b.dialect.mark(len(b.args)))
+	b.text = strconv.AppendInt(append(b.text, b.sign), int64(len(b.args)), 10)
 	return b
 }
 
 // row adds (v1,v2,…), with a comma before it unless it is the first.
 func (b *builder) row(first bool, values ...any) *builder {
 	if !first {
-		b.text.WriteByte(',')
+		b.text = append(b.text, ',')
 	}
 	return b.list(values...)
 }
 
 // list adds (v1,v2,…).
 func (b *builder) list(values ...any) *builder {
-	b.text.WriteByte('(')
+	b.text = append(b.text, '(')
 	for i, v := range values {
 		if i > 0 {
-			b.text.WriteByte(',')
+			b.text = append(b.text, ',')
 		}
 		b.arg(v)
 	}
-	b.text.WriteByte(')')
+	b.text = append(b.text, ')')
 	return b
 }
 
 // typedRow is row with each value cast to a type both databases spell alike: the first row of a VALUES list that is not an
 // INSERT's decides the types of its columns.
 func (b *builder) typedRow(types []string, values ...any) *builder {
-	b.text.WriteByte('(')
+	b.text = append(b.text, '(')
 	for i, v := range values {
 		if i > 0 {
-			b.text.WriteByte(',')
+			b.text = append(b.text, ',')
 		}
-		b.text.WriteString("CAST(")
+		b.add("CAST(")
 		b.arg(v)
-		b.text.WriteString(" AS " + types[i] + ")")
+		b.add(" AS ").add(types[i]).add(")")
 	}
-	b.text.WriteByte(')')
+	b.text = append(b.text, ')')
 	return b
 }
 
-func (b *builder) String() string { return b.text.String() }
+func (b *builder) String() string { return string(b.text) }
 
 func anys[T any](list []T) []any {
 	out := make([]any, len(list))

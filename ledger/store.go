@@ -121,7 +121,7 @@ func (l *Ledger) loadTransactions(tx *gorm.DB, keys map[key]bool, each func(mode
 func (l *Ledger) insertTransactions(tx *gorm.DB, fresh []*models.Transaction) (int64, error) {
 	var written int64
 	err := eachChunk(fresh, inChunk, func(chunk []*models.Transaction) error {
-		b := l.sql("INSERT INTO transactions (" + transactionColumns + ") VALUES ")
+		b := l.sized("INSERT INTO transactions ("+transactionColumns+") VALUES ", 20*len(chunk))
 		for i, t := range chunk {
 			b.row(i == 0, t.Account, string(t.Kind), t.TransactionID, t.ProviderID, t.ParentID, t.OrderID, t.RefundOrderID, t.AmountMinor,
 				t.Currency, t.PayerMinor, t.RefundedMinor, string(t.Status), string(t.Event), string(t.Outcome), t.Detail, t.Source,
@@ -201,7 +201,7 @@ var movedTypes = []string{"TEXT", "TEXT", "BIGINT", "TEXT", "BIGINT", "BIGINT", 
 // moveOrders writes the new states by compare-and-set: status and version must be what they were when the decision was made.
 func (l *Ledger) moveOrders(tx *gorm.DB, moved []*orderWork, now any) error {
 	return eachChunk(moved, inChunk, func(chunk []*orderWork) error {
-		b := l.sql("UPDATE orders SET status = v.column4, version = v.column5, refunded_minor = v.column6, prior_status = v.column7, paid_account = v.column8, paid_transaction_id = v.column9, updated_at = ")
+		b := l.sized("UPDATE orders SET status = v.column4, version = v.column5, refunded_minor = v.column6, prior_status = v.column7, paid_account = v.column8, paid_transaction_id = v.column9, updated_at = ", 9*len(chunk)+1)
 		b.arg(now).add(" FROM (VALUES ")
 		for i, o := range chunk {
 			if i > 0 {
@@ -225,7 +225,7 @@ func (l *Ledger) moveOrders(tx *gorm.DB, moved []*orderWork, now any) error {
 
 func (l *Ledger) insertTransitions(tx *gorm.DB, list []models.Transition) error {
 	return eachChunk(list, inChunk, func(chunk []models.Transition) error {
-		b := l.sql(`INSERT INTO transitions (order_id, version, "from", "to", event, account, kind, transaction_id, at) VALUES `)
+		b := l.sized(`INSERT INTO transitions (order_id, version, "from", "to", event, account, kind, transaction_id, at) VALUES `, 9*len(chunk))
 		for i, t := range chunk {
 			b.row(i == 0, t.OrderID, t.Version, string(t.From), string(t.To), t.Event, t.Account, string(t.Kind), t.TransactionID, t.At)
 		}
@@ -236,7 +236,7 @@ func (l *Ledger) insertTransitions(tx *gorm.DB, list []models.Transition) error 
 
 func (l *Ledger) insertMessages(tx *gorm.DB, list []models.Message) error {
 	return eachChunk(list, inChunk, func(chunk []models.Message) error {
-		b := l.sql("INSERT INTO messages (order_id, id, topic, payload, created_at) VALUES ")
+		b := l.sized("INSERT INTO messages (order_id, id, topic, payload, created_at) VALUES ", 5*len(chunk))
 		for i, m := range chunk {
 			b.row(i == 0, m.OrderID, m.ID, m.Topic, m.Payload, m.CreatedAt)
 		}

@@ -78,7 +78,7 @@ func (l *Ledger) ImportTransactions(ctx context.Context, movements iter.Seq2[Imp
 		return inChunks(movements, inChunk, func(chunk []Import) error {
 			deliveries := make([]*delivery, len(chunk))
 			for i, m := range chunk {
-				deliveries[i] = &delivery{account: m.Account, source: sourceImport, events: m.Events}
+				deliveries[i] = &delivery{account: m.Account, source: sourceImport, events: admit(m.Events)}
 			}
 			if err := l.newEngine(tx, l.clock()).run(deliveries); err != nil {
 				return err
@@ -89,10 +89,20 @@ func (l *Ledger) ImportTransactions(ctx context.Context, movements iter.Seq2[Imp
 						return fmt.Errorf("%s: %s %s: %s", chunk[i].Place, d.events[j].Kind, d.events[j].TransactionID, d.details[j])
 					}
 				}
-				counts[d.outcomes[0]]++
+				counts[news(d.outcomes)]++
 			}
 			return nil
 		})
 	})
 	return counts, err
+}
+
+// news is the first outcome that tells something new; a movement all of whose events are repeats is a duplicate.
+func news(outcomes []models.Outcome) models.Outcome {
+	for _, o := range outcomes {
+		if o != models.OutcomeDuplicate {
+			return o
+		}
+	}
+	return models.OutcomeDuplicate
 }

@@ -52,6 +52,7 @@ const (
 type Rejection struct {
 	Reason Reason
 	Detail string
+	Probe  bool // the provider's own test of us: refused like a forgery, but no reason for an alarm
 }
 
 func (r *Rejection) Error() string {

@@ -48,7 +48,7 @@ func (c *clock) check(r *request) error {
 	}
 	received := r.cb.ReceivedAt.Truncate(step)
 	if sent.Before(received.Add(-c.past)) || sent.After(received.Add(c.future)) { // a difference could overflow
-		return refuse(models.ReasonTimestamp, fmt.Sprintf("%s: sent %s, received %s", c.from, sent.Format(time.RFC3339Nano), r.cb.ReceivedAt.UTC().Format(time.RFC3339Nano)))
+		return refuse(models.ReasonTimestamp, fmt.Sprintf("%s: sent %s, received %s", c.from, sent.Format(time.RFC3339), received.UTC().Format(time.RFC3339)))
 	}
 	return nil
 }

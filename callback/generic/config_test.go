@@ -12,21 +12,39 @@ import (
 	"paybook/models"
 )
 
-// F04 and every other setting that would fail open or fail late: refused at once, by its full path.
-func TestSettingsAreRefused(t *testing.T) {
-	signature := func(key string, value any) func(object) {
-		return func(s object) { s["signature"].(object)[key] = value }
+// refusal is a change of good settings, and how the error must begin.
+type refusal struct {
+	change func(object)
+	want   string
+}
+
+func checkRefused(t *testing.T, refusals []refusal) {
+	t.Helper()
+	for _, r := range refusals {
+		_, err := generic.New(settings(r.change), t.TempDir())
+		if err == nil || !strings.HasPrefix(err.Error(), r.want) {
+			t.Errorf("New = %v, want %s…", err, r.want)
+		}
+		if err != nil && strings.Contains(err.Error(), "second-secret") {
+			t.Errorf("a secret in the error: %v", err)
+		}
 	}
-	field := func(key string, value any) func(object) {
-		return func(s object) { s["fields"].(object)[key] = value }
+}
+
+func top(key string, value any) func(object) { return func(s object) { s[key] = value } }
+
+func within(section, key string, value any) func(object) {
+	return func(s object) {
+		if inner, ok := s[section].(object); ok {
+			inner[key] = value
+		}
 	}
-	event := func(row object) func(object) { return func(s object) { s["events"] = []any{row} } }
-	top := func(key string, value any) func(object) { return func(s object) { s[key] = value } }
-	reply := func(key string, value object) func(object) { return top("reply", object{key: value}) }
-	for _, c := range []struct {
-		change func(object)
-		want   string
-	}{
+}
+
+// F04, and all that would let a forger in or refuse everybody: refused at once, by its full path.
+func TestSignatureSettingsAreRefused(t *testing.T) {
+	signature := func(key string, value any) func(object) { return within("signature", key, value) }
+	checkRefused(t, []refusal{
 		{signature("secrets", nil), "settings.signature.secrets: empty"},
 		{signature("secrets", []any{}), "settings.signature.secrets: empty"},
 		{signature("secrets", ""), "settings.signature.secrets[0]: empty or blank"},
@@ -59,6 +77,14 @@ func TestSettingsAreRefused(t *testing.T) {
 		{signature("timestamp", object{"unit": "s"}), "settings.signature.timestamp.from: missing"},
 		{top("signature", nil), "settings.signature: missing"},
 		{top("signature", object{"kind": "basic", "secrets": "user"}), "settings.signature.secrets: user:password"},
+	})
+}
+
+func TestOtherSettingsAreRefused(t *testing.T) {
+	field := func(key string, value any) func(object) { return within("fields", key, value) }
+	event := func(row object) func(object) { return top("events", []any{row}) }
+	reply := func(key string, value object) func(object) { return top("reply", object{key: value}) }
+	checkRefused(t, []refusal{
 		{top("fields", nil), "settings.fields: missing"},
 		{top("content", "xml"), "settings.content:"},
 		{top("contnt", "json"), "settings.contnt: unknown key"},
@@ -90,15 +116,7 @@ func TestSettingsAreRefused(t *testing.T) {
 		{reply("temporary", object{"status": 404}), "settings.reply.temporary.status:"},
 		{reply("ok", object{"status": 204, "body": "ok"}), "settings.reply.ok.body:"},
 		{reply("okay", object{"status": 204}), "settings.reply.okay: unknown key"},
-	} {
-		_, err := generic.New(settings(c.change), t.TempDir())
-		if err == nil || !strings.HasPrefix(err.Error(), c.want) {
-			t.Errorf("New = %v, want %s…", err, c.want)
-		}
-		if err != nil && strings.Contains(err.Error(), "second-secret") {
-			t.Errorf("a secret in the error: %v", err)
-		}
-	}
+	})
 }
 
 func TestSettingsThatAreNoObject(t *testing.T) {

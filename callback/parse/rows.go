@@ -92,11 +92,11 @@ func badByte(line []byte) int {
 		return bytes.IndexByte(line, 0)
 	}
 	for i := 0; ; {
-		if c, size := utf8.DecodeRune(line[i:]); c == utf8.RuneError && size <= 1 || c == 0 {
+		c, size := utf8.DecodeRune(line[i:])
+		if c == utf8.RuneError && size <= 1 || c == 0 {
 			return i
-		} else {
-			i += size
 		}
+		i += size
 	}
 }
 

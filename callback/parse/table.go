@@ -132,7 +132,7 @@ func (t *Table) Next() (bool, error) {
 		return false, err
 	}
 	if len(t.row) != len(t.header) {
-		return true, &models.FileError{File: t.File, Line: t.Line(), What: fmt.Sprintf("%d cells, the header has %d: the row is cut or damaged", len(t.row), len(t.header))}
+		return true, t.Fail("", "%d cells, the header has %d: the row is cut or damaged", len(t.row), len(t.header))
 	}
 	return true, nil
 }
@@ -145,7 +145,8 @@ func (t *Table) read() error {
 	for i := range row {
 		row[i] = strings.TrimSpace(row[i])
 		if t.o.Converted && strings.ContainsRune(row[i], utf8.RuneError) {
-			return &models.FileError{File: t.File, Line: t.Line(), What: fmt.Sprintf("cell %d: bytes that are no character of the configured encoding", i+1), Next: otherEncoding}
+			what := fmt.Sprintf("cell %d: bytes that are no character of the configured encoding", i+1)
+			return &models.FileError{File: t.File, Line: t.Line(), What: what, Next: otherEncoding}
 		}
 	}
 	t.row = row
@@ -182,7 +183,7 @@ func (t *Table) Get(column string) string {
 	return ""
 }
 
-// Fail is an error about one cell of the current row.
+// Fail is an error about one cell of the current row, or about the row when the column is "".
 func (t *Table) Fail(column, format string, args ...any) error {
 	return &models.FileError{File: t.File, Line: t.Line(), Column: column, What: fmt.Sprintf(format, args...)}
 }

@@ -29,7 +29,7 @@ func (p *Provider) checkSignature(cb models.Callback) (time.Time, error) {
 		return time.Time{}, reject(models.ReasonSignature, "header Wechatpay-Signature is missing")
 	}
 	if strings.HasPrefix(signature, probePrefix) {
-		return time.Time{}, reject(models.ReasonSignature, "provider's signature probe")
+		return time.Time{}, &models.Rejection{Reason: models.ReasonSignature, Detail: "the provider's signature probe", Probe: true}
 	}
 	if kind := h.Get("Wechatpay-Signature-Type"); kind != "" && kind != signatureType {
 		return time.Time{}, reject(models.ReasonAlgorithm, "Wechatpay-Signature-Type is %q, expected %s", clip(kind), signatureType)

@@ -64,8 +64,9 @@ func peakMiB(state *os.ProcessState) int64 {
 	if !ok {
 		return 0
 	}
+	peak := int64(usage.Maxrss) //nolint:unconvert // it has 32 bits on a 32-bit system
 	if runtime.GOOS == "darwin" {
-		return int64(usage.Maxrss) >> 20
+		return peak >> 20
 	}
-	return int64(usage.Maxrss) >> 10
+	return peak >> 10
 }

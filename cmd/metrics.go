@@ -1,0 +1,88 @@
+package cmd
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"paybook/callback"
+)
+
+// What an outcome label says when there is no outcome.
+const (
+	labelRefused = "refused"
+	labelFailed  = "failed"
+)
+
+// metrics are the numbers at /metrics. No label's value comes from outside: an account is a configured name, outcome and reason
+// are words of ours. Otherwise a stranger could fill the memory.
+type metrics struct {
+	registry  *prometheus.Registry
+	callbacks *prometheus.CounterVec
+	took      *prometheus.HistogramVec
+	batches   prometheus.Histogram
+	notKept   *prometheus.CounterVec
+	probes    *prometheus.CounterVec
+}
+
+func newMetrics() *metrics {
+	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
+		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+	}
+	m := &metrics{
+		registry: prometheus.NewRegistry(),
+		callbacks: counter("callbacks_total", "Callbacks by account, outcome (refused, failed or what was booked) and reason of refusal.",
+			"account", "outcome", "reason"),
+		took: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "callback_duration_seconds", Help: "Time from the request to the answer, commit included.",
+			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5}, // providers give up at 5 s
+		}, []string{"account"}),
+		batches: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "commit_batch_size", Help: "Callbacks written by one commit.", Buckets: prometheus.ExponentialBuckets(1, 2, 9),
+		}),
+		notKept: counter("callbacks_refused_not_kept_total", "Refused callbacks that were only counted: the bound on evidence was reached.", "account"),
+		probes:  counter("callback_probes_total", "A provider's own tests of our endpoint, refused as they should be.", "account"),
+	}
+	m.registry.MustRegister(m.callbacks, m.took, m.batches, m.notKept, m.probes,
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return m
+}
+
+// watch adds whether the database could record.
+func (m *metrics) watch(r *readiness) {
+	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "database_ready", Help: "1 when the database can record, else 0.",
+	}, func() float64 {
+		if r.now() != nil {
+			return 0
+		}
+		return 1
+	}))
+}
+
+func (m *metrics) observe(o callback.Observation) {
+	outcome := string(o.Outcome)
+	switch {
+	case o.Reason != "":
+		outcome = labelRefused
+	case outcome == "":
+		outcome = labelFailed
+	}
+	m.callbacks.WithLabelValues(o.Account, outcome, string(o.Reason)).Inc()
+	m.took.WithLabelValues(o.Account).Observe(o.Took.Seconds())
+	if o.Dropped {
+		m.notKept.WithLabelValues(o.Account).Inc()
+	}
+	if o.Probe {
+		m.probes.WithLabelValues(o.Account).Inc()
+	}
+}
+
+func (m *metrics) batch(callbacks int) { m.batches.Observe(float64(callbacks)) }
+
+func (m *metrics) handler() http.Handler {
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{Timeout: 5 * time.Second})
+}

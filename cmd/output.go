@@ -1,0 +1,204 @@
+package cmd
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+	"github.com/spf13/cobra"
+)
+
+// formatFlag adds --format; the first format is the default.
+func formatFlag(c *cobra.Command, format *string, formats ...string) {
+	c.Flags().StringVar(format, "format", formats[0], strings.Join(formats, " or "))
+}
+
+// printJSON writes v for machines and people alike: indented, and with < > & as they are.
+func printJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}
+
+// newTable is a table without a frame, so that a column can be copied from the screen.
+func newTable(header ...any) table.Writer {
+	t := table.NewWriter()
+	style := table.StyleLight
+	style.Name = "paybook"
+	style.Options = table.Options{SeparateHeader: true}
+	style.Box.PaddingLeft, style.Box.PaddingRight = "", "  "
+	style.Format.Header = text.FormatDefault
+	t.SetStyle(style)
+	t.AppendHeader(header)
+	return t
+}
+
+// printTable writes a table, or the words that say why there is none.
+func printTable(w io.Writer, t table.Writer, empty string) error {
+	if t.Length() == 0 {
+		_, err := fmt.Fprintln(w, empty)
+		return err
+	}
+	var b strings.Builder
+	for line := range strings.Lines(t.Render() + "\n") {
+		b.WriteString(strings.TrimRight(line, " \n") + "\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// cell makes text from outside fit to be shown: what steers a terminal and what looks like a card number stays hidden.
+func cell(s string) string {
+	clean := strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return '·'
+		}
+		return r
+	}, s)
+	return digitRuns.ReplaceAllStringFunc(clean, maskCard)
+}
+
+var (
+	digitRuns  = regexp.MustCompile(`\d{13,}`)
+	cardPrefix = regexp.MustCompile(`^(4|5\d|2[2-7]|3[4-8]|6\d)`)
+)
+
+// maskCard hides the middle of a number that a card could have: 13 to 19 digits, a scheme's first digits, a right check digit.
+func maskCard(digits string) string {
+	if len(digits) > 19 || !cardPrefix.MatchString(digits) || !luhn(digits) {
+		return digits
+	}
+	return digits[:6] + strings.Repeat("*", len(digits)-10) + digits[len(digits)-4:]
+}
+
+func luhn(digits string) bool {
+	sum := 0
+	for i := range len(digits) {
+		d := int(digits[len(digits)-1-i] - '0')
+		if i%2 == 1 {
+			d *= 2
+		}
+		sum += d/10 + d%10
+	}
+	return sum%10 == 0
+}
+
+// paint colours words for a terminal and leaves them alone elsewhere.
+type paint struct{ on bool }
+
+// colours says whether results may be coloured: on a terminal, unless NO_COLOR is set (no-color.org).
+func (a *app) colours() paint {
+	_, no := a.env("NO_COLOR")
+	return paint{on: !no && isTerminal(a.out)}
+}
+
+func (p paint) in(c text.Colors, s string) string {
+	if !p.on || s == "" {
+		return s
+	}
+	return c.Sprint(s)
+}
+
+func (p paint) good(s string) string { return p.in(text.Colors{text.FgGreen}, s) }
+func (p paint) bad(s string) string  { return p.in(text.Colors{text.FgRed}, s) }
+func (p paint) warn(s string) string { return p.in(text.Colors{text.FgYellow}, s) }
+func (p paint) dim(s string) string  { return p.in(text.Colors{text.Faint}, s) }
+func (p paint) bold(s string) string { return p.in(text.Colors{text.Bold}, s) }
+
+func isTerminal(w io.Writer) bool {
+	if c, ok := w.(*checkedWriter); ok {
+		w = c.w
+	}
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+// progress tells a person at a terminal how far a long work has come: a count, now and then, on one line. Elsewhere it is silent.
+func (a *app) progress(unit string) (tick func(n int), done func()) {
+	if !isTerminal(a.err) {
+		return func(int) {}, func() {}
+	}
+	shown := false
+	var last time.Time
+	tick = func(n int) {
+		if n%1000 != 0 || time.Since(last) < 200*time.Millisecond {
+			return
+		}
+		last, shown = time.Now(), true
+		fmt.Fprintf(a.err, "\r%d %s …", n, unit)
+	}
+	done = func() {
+		if shown {
+			fmt.Fprint(a.err, "\r\x1b[K")
+		}
+	}
+	return tick, done
+}
+
+// printNext names the cursor of the next page on standard error: the list itself stays a list.
+func (a *app) printNext(next string) {
+	if next != "" {
+		fmt.Fprintf(a.err, "next: --after '%s'\n", next)
+	}
+}
+
+// writeFile writes through a temporary file beside it, so that a reader finds the old file or the new one, never half of one.
+func writeFile(path string, write func(io.Writer) error) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		return fmt.Errorf("--output %s: %w", path, err)
+	}
+	defer func() {
+		if err != nil {
+			_ = os.Remove(f.Name())
+		}
+	}()
+	if err := write(f); err != nil {
+		_ = f.Close()
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return fmt.Errorf("--output %s: %w", path, err)
+	}
+	return os.Rename(f.Name(), path)
+}
+
+// dayBounds is the calendar day "2026-11-29" in zone; zero times for "".
+func dayBounds(date string, zone *time.Location) (from, to time.Time, err error) {
+	if date == "" {
+		return from, to, nil
+	}
+	from, err = time.ParseInLocation(time.DateOnly, date, zone)
+	if err != nil {
+		return from, to, fmt.Errorf("--date %q: expected YYYY-MM-DD", date)
+	}
+	return from, from.AddDate(0, 0, 1), nil
+}
+
+// oneOf refuses a filter's word that nothing could ever match.
+func oneOf[T ~string](flag, word string, known ...T) (T, error) {
+	if word == "" {
+		return "", nil
+	}
+	names := make([]string, len(known))
+	for i, k := range known {
+		if strings.EqualFold(word, string(k)) {
+			return k, nil
+		}
+		names[i] = string(k)
+	}
+	return "", fmt.Errorf("%s %q: expected one of %s", flag, word, strings.Join(names, ", "))
+}
