@@ -101,10 +101,10 @@ func (a *app) importOrders(ctx context.Context, o importOptions) error {
 	}
 	defer book.Close()
 
-	reader := &orderReader{rows: rows}
+	reader := &orderReader{file: fileName(o.file), rows: rows}
 	result, err := importAll(a, reader.read, rows, func(seq iter.Seq2[models.Order, error]) (int, error) { return book.ImportOrders(ctx, seq) })
 	if err != nil {
-		return reader.place(o.file, err)
+		return reader.place(err)
 	}
 	return a.printImported("orders", o.format, result)
 }
@@ -122,7 +122,7 @@ func (a *app) importTransactions(ctx context.Context, o importOptions) error {
 		return err
 	}
 	defer closeFile()
-	reader, err := newTransactionReader(c, o.account, o.file, rows)
+	reader, err := newTransactionReader(c, o.account, fileName(o.file), rows)
 	if err != nil {
 		return err
 	}
@@ -196,17 +196,25 @@ func (a *app) printImported(what, format string, result imported) error {
 }
 
 // openFile opens FILE, or standard input for "-".
-func (a *app) openFile(file string) (name string, r io.Reader, closeFile func(), err error) {
+func (a *app) openFile(file string) (r io.Reader, closeFile func(), err error) {
 	if file == "-" {
-		return "standard input", a.in, func() {}, nil
+		return a.in, func() {}, nil
 	}
 	f, err := os.Open(file)
 	if err != nil {
-		return "", nil, nil, err
+		return nil, nil, err
 	}
 	if info, err := f.Stat(); err == nil && info.IsDir() {
 		_ = f.Close()
-		return "", nil, nil, errors.New(file + ": a folder, a JSON or CSV file expected")
+		return nil, nil, errors.New(file + ": a folder, a JSON or CSV file expected")
 	}
-	return file, f, func() { _ = f.Close() }, nil
+	return f, func() { _ = f.Close() }, nil
+}
+
+// fileName is what errors call FILE.
+func fileName(file string) string {
+	if file == "-" {
+		return "standard input"
+	}
+	return file
 }

@@ -51,11 +51,11 @@ type rowReader interface {
 
 // openRows opens a file to import and looks at what it is: a JSON array begins with a bracket, all else is CSV.
 func (a *app) openRows(file string, c columns) (rowReader, func(), error) {
-	name, r, closeFile, err := a.openFile(file)
+	r, closeFile, err := a.openFile(file)
 	if err != nil {
 		return nil, nil, err
 	}
-	rows, err := newRows(name, bufio.NewReaderSize(r, 64<<10), c)
+	rows, err := newRows(fileName(file), bufio.NewReaderSize(r, 64<<10), c)
 	if err != nil {
 		closeFile()
 		return nil, nil, err
@@ -139,7 +139,9 @@ func (j *jsonRows) Next() (bool, error) {
 }
 
 // Get is a string's content without outer spaces, or a number's digits as they are written.
-func (j *jsonRows) Get(column string) string { return strings.TrimSpace(parse.Of(j.row[column]).Text()) }
+func (j *jsonRows) Get(column string) string {
+	return strings.TrimSpace(parse.Of(j.row[column]).Text())
+}
 
 // Fail is an error about one value of the current object.
 func (j *jsonRows) Fail(column, format string, args ...any) error {

@@ -20,6 +20,7 @@ var allStatuses = []models.OrderStatus{models.Unpaid, models.Paying, models.Paid
 
 // orderReader makes orders of rows. It remembers where the latest stood: the book, which writes in portions, knows orders by number only.
 type orderReader struct {
+	file   string
 	rows   rowReader
 	recent [2048]struct {
 		id   string
@@ -58,12 +59,12 @@ func (r *orderReader) read() (models.Order, error) {
 }
 
 // place adds file and row to what the book says of one order.
-func (r *orderReader) place(file string, err error) error {
+func (r *orderReader) place(err error) error {
 	var conflict *ledger.OrderConflict
 	if !errors.As(err, &conflict) {
 		return err
 	}
-	place := &models.FileError{File: file, What: conflict.Error(), Next: "correct the file; nothing of it was imported"}
+	place := &models.FileError{File: r.file, What: conflict.Error(), Next: "correct the file; nothing of it was imported"}
 	for i := max(0, r.n-len(r.recent)); i < r.n; i++ {
 		if at := r.recent[i%len(r.recent)]; at.id == conflict.OrderID {
 			place.Line = at.line

@@ -33,8 +33,11 @@ func (a *app) replaySender(ctx context.Context, target string, recordings []reco
 		return nil, nil, err
 	}
 	for _, rec := range recordings {
-		if _, err := c.account(rec.account()); err != nil || rec.account() == "" {
-			return nil, nil, fmt.Errorf("%s: its path is %s: %w", rec.file, rec.Path, err)
+		if rec.account() == "" {
+			return nil, nil, fmt.Errorf("%s: path %q names no account", rec.file, rec.Path)
+		}
+		if _, err := c.account(rec.account()); err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", rec.file, err)
 		}
 	}
 	book, err := a.openBook(ctx)
@@ -53,9 +56,12 @@ func throughHandler(c *Config, book *ledger.Ledger) sender {
 	var now time.Time
 	var seen *callback.Observation
 	server := &callback.Server{
-		Book: book, Accounts: c.callbackAccounts(), BodyMax: c.BodyMax, Patience: replayTimeout,
+		Book: book, BodyMax: c.BodyMax, Patience: replayTimeout,
 		Now:     func() time.Time { return now },
 		Observe: func(o callback.Observation) { seen = &o },
+	}
+	for _, account := range c.Accounts {
+		server.Accounts = append(server.Accounts, callback.Account{Name: account.Name, Provider: account.Provider})
 	}
 	e := echo.New()
 	server.Mount(e.Group(""))
@@ -71,11 +77,3 @@ func throughHandler(c *Config, book *ledger.Ledger) sender {
 	}
 }
 
-// callbackAccounts is the configured accounts, as the callback server wants them.
-func (c *Config) callbackAccounts() []callback.Account {
-	list := make([]callback.Account, len(c.Accounts))
-	for i, a := range c.Accounts {
-		list[i] = callback.Account{Name: a.Name, Provider: a.Provider}
-	}
-	return list
-}

@@ -130,6 +130,7 @@ func newRoot(a *app) *cobra.Command {
 		SilenceErrors: true, // exit prints them, once and on one line
 		SilenceUsage:  true,
 		Args:          cobra.NoArgs,
+		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() }, // runnable, so that a stray word is an error
 	}
 	flags := root.PersistentFlags()
 	flags.StringVar(&a.configFile, "config", "", "configuration `FILE` (or APP_CONFIG; default app.yaml when present)")
@@ -138,6 +139,10 @@ func newRoot(a *app) *cobra.Command {
 	root.AddCommand(
 		newServeCommand(a),
 		newMigrateCommand(a),
+		newImportCommand(a),
+		newReplayCommand(a),
+		newOrdersCommand(a),
+		newCallbacksCommand(a),
 		newDoctorCommand(a),
 		newVersionCommand(a),
 	)

@@ -26,6 +26,7 @@ type service struct {
 	ready       *readiness
 	replayClock bool
 	drain       time.Duration
+	watch       func(callback.Observation) // told of every callback beside the metrics; nil: nobody
 }
 
 func newService(conf *Config, book *ledger.Ledger, log *slog.Logger, m *metrics, now func() time.Time) *service {
@@ -38,7 +39,13 @@ func newService(conf *Config, book *ledger.Ledger, log *slog.Logger, m *metrics,
 // callbacks are the routes that providers call.
 func (s *service) callbacks() *callback.Server {
 	server := &callback.Server{
-		Book: s.book, Now: s.now, BodyMax: s.conf.BodyMax, Log: s.log, ReplayClock: s.replayClock, Observe: s.metrics.observe,
+		Book: s.book, Now: s.now, BodyMax: s.conf.BodyMax, Log: s.log, ReplayClock: s.replayClock,
+		Observe: func(o callback.Observation) {
+			s.metrics.observe(o)
+			if s.watch != nil {
+				s.watch(o)
+			}
+		},
 	}
 	for _, a := range s.conf.Accounts {
 		server.Accounts = append(server.Accounts, callback.Account{Name: a.Name, Provider: a.Provider})

@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"encoding/json"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -60,7 +59,7 @@ func (b build) String() string {
 }
 
 func newVersionCommand(a *app) *cobra.Command {
-	format := "text"
+	var format string
 	c := &cobra.Command{
 		Use:     "version",
 		Short:   "Print the version, the commit and the Go version of this executable",
@@ -72,12 +71,12 @@ func newVersionCommand(a *app) *cobra.Command {
 				return err
 			}
 			if format == "json" {
-				return json.NewEncoder(a.out).Encode(programVersion())
+				return printJSON(a.out, programVersion())
 			}
 			_, err := fmt.Fprintln(a.out, "app "+programVersion().String())
 			return err
 		},
 	}
-	c.Flags().StringVar(&format, "format", format, "text or json")
+	formatFlag(c, &format, "text", "json")
 	return c
 }

@@ -31,10 +31,12 @@ type committer struct {
 	quit  chan struct{}
 	once  sync.Once
 	ended chan struct{}
+	alone sync.WaitGroup // callbacks being tried alone
+	turns chan struct{}  // bounds how many at once
 }
 
 func startCommitter(l *Ledger) *committer {
-	c := &committer{l: l, queue: make(chan *waiting, 4*l.options.BatchMax), quit: make(chan struct{}), ended: make(chan struct{})}
+	c := &committer{l: l, queue: make(chan *waiting, 4*l.options.BatchMax), quit: make(chan struct{}), ended: make(chan struct{}), turns: make(chan struct{}, 4)}
 	go c.loop()
 	return c
 }
@@ -72,6 +74,7 @@ func (c *committer) submit(w *waiting) error {
 
 func (c *committer) loop() {
 	defer close(c.ended)
+	defer c.alone.Wait()
 	for {
 		select {
 		case w := <-c.queue:
@@ -111,31 +114,46 @@ func (c *committer) gather(first *waiting) []*waiting {
 	return batch
 }
 
-// commit writes a batch. When it fails for a reason of its content, each callback is tried alone, so that one bad row fails alone.
+// commit writes a batch. When it fails for a reason of its content, or because somebody holds one of its orders, each callback is
+// tried alone and aside: one bad row fails alone, and a row that is locked does not keep the others waiting.
 func (c *committer) commit(batch []*waiting) {
 	if len(batch) == 0 {
 		return
 	}
-	err := c.write(batch)
-	if err != nil && len(batch) > 1 && !retriable(err) && !errors.Is(err, context.DeadlineExceeded) {
+	err := c.write(batch, false)
+	switch {
+	case err == nil:
+		if c.l.options.OnBatch != nil {
+			c.l.options.OnBatch(len(batch))
+		}
+	case lockedOut(err), len(batch) > 1 && !retriable(err) && !errors.Is(err, context.DeadlineExceeded):
 		for _, w := range batch {
-			w.done <- c.write([]*waiting{w})
+			c.alone.Add(1)
+			go func() {
+				defer c.alone.Done()
+				c.turns <- struct{}{}
+				defer func() { <-c.turns }()
+				w.done <- c.write([]*waiting{w}, true)
+			}()
 		}
 		return
-	}
-	if err == nil && c.l.options.OnBatch != nil {
-		c.l.options.OnBatch(len(batch))
 	}
 	for _, w := range batch {
 		w.done <- err
 	}
 }
 
-func (c *committer) write(batch []*waiting) (err error) {
+// write is one transaction, repeated while that heals it. patient: also while somebody else holds a lock.
+func (c *committer) write(batch []*waiting, patient bool) (err error) {
 	defer func() {
 		if p := recover(); p != nil { // a fault of ours must not end the committer, and with it the service
 			err = fmt.Errorf("booking panicked: %v", p)
 		}
 	}()
-	return c.l.retryTx(context.Background(), func(tx *gorm.DB) error { return c.l.recordBatch(tx, batch) })
+	ctx, cancel := context.WithTimeout(context.Background(), c.l.options.Patience)
+	defer cancel()
+	heals := func(err error) bool { return retriable(err) && (patient || !lockedOut(err)) }
+	return retryWhile(ctx, heals, func() error {
+		return c.l.inTx(ctx, func(tx *gorm.DB) error { return c.l.recordBatch(tx, batch) })
+	})
 }

@@ -40,17 +40,17 @@ func (e *engine) book(d *delivery, ev models.Event) (models.Outcome, string) {
 		return e.bookAgain(d, r, m, ev)
 	}
 	r := e.freshRow(d, k, m, ev)
+	e.place(r, ev.Kind, d.source)
 	if ev.Kind == models.DisputeWon {
 		e.winBack(d, r, ev)
 	}
-	e.place(r, ev.Kind, d.source)
 	return r.Outcome, r.Detail
 }
 
 // winBack books the money that a won dispute returns, as a row of its own.
 func (e *engine) winBack(d *delivery, r *row, ev models.Event) {
 	k := key{r.Account, models.ChargebackReversal, r.TransactionID}
-	e.reversalRow(d, k, r, ev).Outcome = models.OutcomeApplied
+	e.place(e.reversalRow(d, k, r, ev), ev.Kind, d.source)
 }
 
 func (e *engine) freshRow(d *delivery, k key, m meaning, ev models.Event) *row {
@@ -93,8 +93,9 @@ func (e *engine) bookAgain(d *delivery, r *row, m meaning, ev models.Event) (mod
 	case m.kind == models.Refund && was.rank == rankEnded && m.rank == rankSucceeded && !ev.OccurredAt.After(r.OccurredAt):
 		return e.succeedLate(d, r, m, ev)
 	case ev.Kind == models.DisputeWon && e.rows[key{r.Account, models.ChargebackReversal, r.TransactionID}] == nil:
+		outcome, detail := e.advance(d, r, m, ev) // also after a loss: the money is back
 		e.winBack(d, r, ev)
-		return e.advance(d, r, m, ev) // also after a loss: the money is back
+		return outcome, detail
 	case m.rank > was.rank:
 		return e.advance(d, r, m, ev)
 	case r.Outcome == models.OutcomeNoOrder: // perhaps its order or its payment is here by now
@@ -157,11 +158,7 @@ func (e *engine) reverse(d *delivery, refund *row, ev models.Event) (models.Outc
 		return models.OutcomeDuplicate, ""
 	}
 	back := e.reversalRow(d, k, refund, ev)
-	if refund.Outcome != models.OutcomeApplied && refund.Outcome != models.OutcomeConflict {
-		back.Outcome = models.OutcomeApplied // it never counted, so nothing is taken back from the order
-		return back.Outcome, ""
-	}
-	e.placeReversal(back, refund, ev.Kind, d.source)
+	e.place(back, ev.Kind, d.source)
 	return back.Outcome, back.Detail
 }
 
@@ -179,9 +176,7 @@ func (e *engine) reversalRow(d *delivery, k key, of *row, ev models.Event) *row 
 func (e *engine) succeedLate(d *delivery, r *row, m meaning, ev models.Event) (models.Outcome, string) {
 	failure := models.Event{Kind: r.Event, OccurredAt: r.OccurredAt}
 	outcome, detail := e.advance(d, r, m, ev)
-	if outcome == models.OutcomeApplied {
-		e.reverse(d, r, failure)
-	}
+	e.reverse(d, r, failure)
 	return outcome, detail
 }
 

@@ -64,6 +64,15 @@ func retriable(err error) bool {
 	return errors.As(err, &netErr) || pgconn.SafeToRetry(err)
 }
 
+// lockedOut is a row that somebody has held for longer than lockWait. (SQLite has one lock for all, so waiting aside gains nothing.)
+func lockedOut(err error) bool {
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && pg.Code == "55P03"
+}
+
+// lockWait is how long one statement waits for a row, in PostgreSQL's milliseconds.
+const lockWait = "1000"
+
 // connect opens the pools.
 func (l *Ledger) connect(dsn string) error {
 	file, isFile := strings.CutPrefix(dsn, "sqlite:")
@@ -95,6 +104,9 @@ func (l *Ledger) connectPostgres(dsn string) error {
 	}
 	if conf.RuntimeParams["timezone"] == "" {
 		conf.RuntimeParams["timezone"] = "UTC"
+	}
+	if conf.RuntimeParams["lock_timeout"] == "" {
+		conf.RuntimeParams["lock_timeout"] = lockWait
 	}
 	if conf.ConnectTimeout == 0 {
 		conf.ConnectTimeout = 3 * time.Second

@@ -132,10 +132,15 @@ func (l *Ledger) retryTx(ctx context.Context, f func(tx *gorm.DB) error) error {
 
 // retrying repeats f with growing pauses while it fails in a way that repeating heals.
 func (l *Ledger) retrying(ctx context.Context, f func() error) error {
+	return retryWhile(ctx, retriable, f)
+}
+
+// retryWhile repeats f with growing pauses while heals says that repeating heals its error, until ctx ends.
+func retryWhile(ctx context.Context, heals func(error) bool, f func() error) error {
 	pause := 2 * time.Millisecond
 	for {
 		err := f()
-		if err == nil || !retriable(err) {
+		if err == nil || !heals(err) {
 			return err
 		}
 		select {

@@ -17,6 +17,8 @@ func (e *engine) place(r *row, on models.EventKind, source string) {
 		e.placeRefund(r, on, source)
 	case models.Chargeback:
 		e.placeDispute(r, on, source)
+	case models.RefundReversal, models.ChargebackReversal:
+		e.placeReversal(r, on, source)
 	default: // payouts have no order
 		r.Outcome = models.OutcomeApplied
 	}
@@ -170,10 +172,30 @@ func (e *engine) placeRefund(r *row, on models.EventKind, source string) {
 	}
 }
 
-// placeReversal takes a refund back from its order.
-func (e *engine) placeReversal(back, refund *row, on models.EventKind, source string) {
+// placeReversal files what came back under what it undoes, and takes a refund back from its order. While the undone row still waits
+// for its payment, so does this one. (A won dispute moves its order by the dispute's own row.)
+func (e *engine) placeReversal(back *row, on models.EventKind, source string) {
+	undone := e.rows[key{back.Account, models.Refund, back.TransactionID}]
+	if back.Kind == models.ChargebackReversal {
+		undone = e.rows[key{back.Account, models.Chargeback, back.TransactionID}]
+	}
+	if undone != nil && undone.Outcome == models.OutcomeNoOrder && e.payment(undone.Account, undone.ParentID) != nil {
+		e.place(undone, undone.Event, undone.Source)
+	}
+	if undone == nil || undone.Outcome == models.OutcomeNoOrder {
+		e.park(back, "what it undoes waits for its payment")
+		return
+	}
+	back.ParentID, back.OrderID = undone.ParentID, undone.OrderID
 	back.put(models.OutcomeApplied, "")
-	p := e.payment(refund.Account, refund.ParentID)
+	if back.Kind == models.RefundReversal && counts(undone) {
+		e.takeBack(back, on, source)
+	}
+}
+
+// takeBack makes an order's refunded sum smaller by a refund that came to nothing.
+func (e *engine) takeBack(back *row, on models.EventKind, source string) {
+	p := e.payment(back.Account, back.ParentID)
 	if p == nil {
 		return
 	}
@@ -189,6 +211,11 @@ func (e *engine) placeReversal(back, refund *row, on models.EventKind, source st
 	}
 }
 
+// counts says whether a refund is part of what its payment has given back.
+func counts(r *row) bool {
+	return r.Outcome == models.OutcomeApplied || r.Outcome == models.OutcomeConflict
+}
+
 // refundedByID is the sum of a payment's refunds that count, less those that came back.
 func (e *engine) refundedByID(p *row) int64 {
 	var sum int64
@@ -196,7 +223,7 @@ func (e *engine) refundedByID(p *row) int64 {
 		if r.Account != p.Account || r.ParentID != p.TransactionID || r.Status != models.StatusSucceeded {
 			continue
 		}
-		if r.Outcome != models.OutcomeApplied && r.Outcome != models.OutcomeConflict || r.Currency != p.Currency {
+		if !counts(r) || r.Currency != p.Currency {
 			continue
 		}
 		switch r.Kind {

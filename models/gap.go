@@ -21,11 +21,16 @@ type Gap struct {
 	Order         *Side `gorm:"serializer:json"`
 	Reason        string
 	Next          string
-	FirstRun      string     // run that found it first
-	LastRun       string     // run that saw it last
-	Resolution    string     // how it ended: by a later run, or what a person wrote
-	FirstSeen     time.Time  `gorm:"serializer:utc"`
-	ResolvedAt    *time.Time `gorm:"serializer:utc"`
+	FirstRun      string // run that found it first
+	LastRun       string // run that saw it last
+	// WaitsFor lists the days whose statements may still explain a carried gap: it opens when all of them have been read.
+	WaitsFor []string `gorm:"serializer:json"`
+	// DecidedOn is the date of the run that opened or healed a gap of another day, "" for a day's own runs.
+	DecidedOn  string
+	HealedRun  string     // the run that no longer found it; "" when a person resolved it
+	Resolution string     // how it ended: by a later run, or what a person wrote
+	FirstSeen  time.Time  `gorm:"serializer:utc"`
+	ResolvedAt *time.Time `gorm:"serializer:utc"`
 }
 
 // Side is what one side of a gap says. Amount is in major units with the currency's own decimals.

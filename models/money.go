@@ -93,7 +93,7 @@ func shortMinor(whole, frac string, shift int) (n int64, ok bool) {
 		frac = frac[:shift]
 	}
 	for _, digits := range [2]string{whole, frac} {
-		for i := 0; i < len(digits); i++ {
+		for i := range len(digits) {
 			n = n*10 + int64(digits[i]-'0')
 		}
 	}
@@ -141,7 +141,7 @@ func (m Money) Abs() Money {
 }
 
 func digitsOnly(s string) bool {
-	for i := 0; i < len(s); i++ {
+	for i := range len(s) {
 		if s[i] < '0' || s[i] > '9' {
 			return false
 		}

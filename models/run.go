@@ -14,6 +14,7 @@ type Run struct {
 	Entries       int64     // rows read from compared files
 	ControlTotals string    // agree, or none when the file has none
 	Report        string    // the whole report as JSON, as it was printed
+	Fingerprint   string    // hash of all that the run found: an equal one means that nothing new was learnt
 	CreatedAt     time.Time `gorm:"serializer:utc;autoCreateTime:false"`
 }
 

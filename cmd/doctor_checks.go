@@ -1,0 +1,183 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"paybook/ledger"
+)
+
+const (
+	expirySoon     = 30 * 24 * time.Hour // time enough to have a certificate renewed
+	clockApart     = 30 * time.Second    // signatures are judged against minutes, business days against seconds
+	doctorPatience = 5 * time.Second
+)
+
+func (d *doctor) configuration(c *Config) {
+	switch {
+	case c.File == "":
+		d.add(checkWarn, "configuration", "no file: write app.yaml, or name one with --config; all is default")
+	case len(c.Accounts) == 0:
+		d.add(checkWarn, "configuration", "%s: no accounts", c.File)
+	default:
+		d.add(checkOK, "configuration", "%s: %d accounts", c.File, len(c.Accounts))
+	}
+}
+
+func (d *doctor) accounts(c *Config) {
+	for _, a := range c.Accounts {
+		name := "account " + a.Name
+		d.add(checkOK, name, "provider %s, secrets present, day begins %s %s", a.ProviderName, cutText(a.Cut), a.Zone)
+		for _, text := range a.warnings() {
+			d.add(checkWarn, name, "%s", strings.TrimPrefix(text, name+": "))
+		}
+		d.certificates(a)
+		d.statements(a)
+	}
+}
+
+func cutText(cut time.Duration) string {
+	at := time.Time{}.Add(24*time.Hour + cut).Format("15:04")
+	if cut < 0 {
+		return at + " the evening before,"
+	}
+	return at
+}
+
+func (d *doctor) certificates(a *Account) {
+	p, ok := a.Provider.(interface{ Expiries() map[string]time.Time })
+	if !ok {
+		return
+	}
+	expiries := p.Expiries()
+	for _, id := range slices.Sorted(maps.Keys(expiries)) {
+		end := expiries[id]
+		left, status := end.Sub(d.a.now()), checkOK
+		switch {
+		case left <= 0:
+			d.add(checkFail, "certificate", "%s %s: expired on %s: get the new one from the provider", a.Name, id, end.Format(time.DateOnly))
+			continue
+		case left < expirySoon:
+			status = checkWarn
+		}
+		d.add(status, "certificate", "%s %s: ends on %s, in %s", a.Name, id, end.Format(time.DateOnly), age(left))
+	}
+}
+
+func (d *doctor) statements(a *Account) {
+	if len(a.Statements) == 0 {
+		d.add(checkWarn, "statements", "%s: no source: the daily run skips it; set statements, or name files with --statement", a.Name)
+	}
+	for _, pattern := range a.Statements {
+		dir := dirOf(pattern)
+		if err := readableDir(dir); err != nil {
+			d.add(checkFail, "statements", "%s: %v", a.Name, err)
+			continue
+		}
+		d.add(checkOK, "statements", "%s: %s", a.Name, pattern)
+	}
+}
+
+func readableDir(dir string) error {
+	f, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if _, err = f.Readdirnames(1); errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
+}
+
+// permissions looks at who else may read what holds secrets.
+func (d *doctor) permissions(c *Config) {
+	files := slices.Clone(c.files)
+	if dsn, err := d.a.databaseURL(); err == nil {
+		if file, isFile := strings.CutPrefix(dsn, "sqlite:"); isFile {
+			files = append(files, configFile{file, "database"})
+		}
+	}
+	before := len(d.checks)
+	for _, f := range files {
+		info, err := os.Stat(f.path)
+		if err != nil {
+			continue // what has to be there has been read already
+		}
+		switch mode := info.Mode().Perm(); {
+		case mode&0o022 != 0:
+			d.add(checkWarn, "permissions", "%s file %s: others may change it (%o): chmod 600", f.kind, f.path, mode)
+		case mode&0o004 != 0:
+			d.add(checkWarn, "permissions", "%s file %s: everybody may read it (%o): chmod 600", f.kind, f.path, mode)
+		}
+	}
+	if len(d.checks) == before {
+		d.add(checkOK, "permissions", "%d files are ours alone", len(files))
+	}
+}
+
+// database opens the book as it is: an older schema is reported, not brought up to date.
+func (d *doctor) database(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, doctorPatience)
+	defer cancel()
+	dsn, err := d.a.databaseURL()
+	if err == nil && isNewFile(dsn) {
+		d.add(checkWarn, "database", "%s is not there yet: the first command that needs it makes it", dsn)
+		d.clock(d.a.now(), "no database to compare with")
+		return
+	}
+	book, err := d.a.openBook(ctx, func(o *ledger.Options) { o.NoMigrate = true })
+	if err != nil {
+		d.add(checkFail, "database", "%v", err)
+		d.clock(d.a.now(), "no database to compare with")
+		return
+	}
+	defer book.Close()
+	if err := book.Ready(ctx); err != nil {
+		d.add(checkFail, "database", "cannot be written: %v", err)
+	} else {
+		d.add(checkOK, "database", "%s answers and can be written", book.Database())
+	}
+	d.schema(ctx, book)
+	at, err := book.Clock(ctx)
+	if err != nil {
+		d.add(checkFail, "clock", "%v", err)
+		return
+	}
+	d.clock(at, "the database's agrees")
+}
+
+func (d *doctor) schema(ctx context.Context, book *ledger.Ledger) {
+	steps, err := book.MigrationStatus(ctx)
+	if err != nil {
+		d.add(checkFail, "schema", "%v", err)
+		return
+	}
+	for _, s := range steps {
+		if !s.Applied {
+			d.add(checkFail, "schema", "%s is missing: run `app migrate up`", s.File)
+			return
+		}
+	}
+	d.add(checkOK, "schema", "up to date, %d migrations", len(steps))
+}
+
+// clock compares ours with another, and with the calendar: a machine without its clock battery believes it is 1970.
+func (d *doctor) clock(other time.Time, agrees string) {
+	now := d.a.now()
+	apart := now.Sub(other).Abs()
+	switch {
+	case now.Year() < 2024:
+		d.add(checkFail, "clock", "it says %s: set it, signatures are judged by it", now.UTC().Format(time.RFC3339))
+	case apart > clockApart:
+		d.add(checkFail, "clock", "%s away from the database's: run a time service on both machines", apart.Round(time.Second))
+	default:
+		d.add(checkOK, "clock", "%s; %s", now.UTC().Format(time.RFC3339), agrees)
+	}
+}

@@ -1,0 +1,223 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"paybook/ledger"
+	"paybook/models"
+)
+
+func newOrdersCommand(a *app) *cobra.Command {
+	return newGroup("orders", "Look at orders: their state, and how they got there", newOrdersListCommand(a), newOrdersShowCommand(a))
+}
+
+// orderJSON is an order as the outside sees it. Amounts are major units with the currency's own number of decimals, times UTC.
+type orderJSON struct {
+	OrderID  string             `json:"order_id"`
+	Amount   string             `json:"amount"`
+	Currency string             `json:"currency"`
+	Status   models.OrderStatus `json:"status"`
+	Version  int64              `json:"version"`
+	Refunded string             `json:"refunded"`
+}
+
+// historyJSON is an order with all that moved it, oldest first.
+type historyJSON struct {
+	orderJSON
+	Transactions []transactionJSON `json:"transactions"`
+	Transitions  []transitionJSON  `json:"transitions"`
+}
+
+type transactionJSON struct {
+	Account       string                   `json:"account"`
+	Kind          models.TransactionKind   `json:"kind"`
+	TransactionID string                   `json:"transaction_id"`
+	Amount        string                   `json:"amount"`
+	Currency      string                   `json:"currency"`
+	Status        models.TransactionStatus `json:"status"`
+	OccurredAt    time.Time                `json:"occurred_at"`
+	Source        string                   `json:"source"`
+
+	outcome models.Outcome
+	detail  string
+}
+
+type transitionJSON struct {
+	From          models.OrderStatus `json:"from"`
+	To            models.OrderStatus `json:"to"`
+	Event         string             `json:"event"`
+	TransactionID string             `json:"transaction_id"`
+	At            time.Time          `json:"at"`
+}
+
+func showOrder(o models.Order) orderJSON {
+	return orderJSON{
+		OrderID: o.OrderID, Amount: o.Money().Text(), Currency: o.Currency, Status: o.Status, Version: o.Version,
+		Refunded: models.Money{Minor: o.RefundedMinor, Currency: o.Currency}.Text(),
+	}
+}
+
+func showHistory(h ledger.OrderHistory) historyJSON {
+	out := historyJSON{orderJSON: showOrder(h.Order), Transactions: []transactionJSON{}, Transitions: []transitionJSON{}}
+	shown := map[[3]string]string{}
+	for _, t := range h.Transactions {
+		shown[[3]string{t.Account, string(t.Kind), t.TransactionID}] = t.ShownID()
+		out.Transactions = append(out.Transactions, transactionJSON{
+			Account: t.Account, Kind: t.Kind, TransactionID: t.ShownID(), Amount: t.Money().Text(), Currency: t.Currency, Status: t.Status,
+			OccurredAt: t.OccurredAt.UTC(), Source: t.Source, outcome: t.Outcome, detail: t.Detail,
+		})
+	}
+	for _, m := range h.Transitions {
+		id := m.TransactionID
+		if known := shown[[3]string{m.Account, string(m.Kind), id}]; known != "" {
+			id = known
+		}
+		out.Transitions = append(out.Transitions, transitionJSON{From: m.From, To: m.To, Event: m.Event, TransactionID: id, At: m.At.UTC()})
+	}
+	return out
+}
+
+type ordersListOptions struct {
+	status, date, after, format string
+	limit                       int
+}
+
+func newOrdersListCommand(a *app) *cobra.Command {
+	var o ordersListOptions
+	c := &cobra.Command{
+		Use:     "list",
+		Short:   "List orders, newest first",
+		Long:    "List orders, newest first.\n\n" + exitCodesHelp,
+		Example: "  app orders list --status paid --limit 20",
+		Args:    cobra.NoArgs,
+		RunE:    func(c *cobra.Command, _ []string) error { return a.listOrders(c.Context(), o) },
+	}
+	formatFlag(c, &o.format, "table", "json")
+	c.Flags().StringVar(&o.status, "status", "", "only orders in this `STATE`, such as paid")
+	c.Flags().StringVar(&o.date, "date", "", "only orders created on this day, `YYYY-MM-DD` in UTC")
+	pageFlags(c, &o.limit, &o.after)
+	return c
+}
+
+// pageFlags adds what every list has.
+func pageFlags(c *cobra.Command, limit *int, after *string) {
+	c.Flags().IntVar(limit, "limit", 100, "how many at most")
+	c.Flags().StringVar(after, "after", "", "go on behind this `CURSOR`, printed as next by the page before")
+}
+
+func pageOf(limit int, after string) (ledger.Page, error) {
+	if limit < 1 {
+		return ledger.Page{}, fmt.Errorf("--limit %d: at least 1 expected", limit)
+	}
+	return ledger.Page{Limit: limit, After: after}, nil
+}
+
+func (a *app) listOrders(ctx context.Context, o ordersListOptions) error {
+	if err := onlyFormats(o.format, "table", "json"); err != nil {
+		return err
+	}
+	var f ledger.OrderFilter
+	var err error
+	if f.Status, err = oneOf("--status", o.status, allStatuses...); err != nil {
+		return err
+	}
+	if f.From, f.To, err = dayBounds(o.date, time.UTC); err != nil {
+		return err
+	}
+	if f.Page, err = pageOf(o.limit, o.after); err != nil {
+		return err
+	}
+	book, err := a.openBook(ctx)
+	if err != nil {
+		return err
+	}
+	defer book.Close()
+	list, next, err := book.ListOrders(ctx, f)
+	if err != nil {
+		return err
+	}
+	defer a.printNext(next)
+	shown := make([]orderJSON, len(list))
+	for i, order := range list {
+		shown[i] = showOrder(order)
+	}
+	if o.format == "json" {
+		return printJSON(a.out, shown)
+	}
+	p := a.colours()
+	t := newTable("order", "amount", "state", "refunded", "version")
+	for _, order := range shown {
+		t.AppendRow([]any{cell(order.OrderID), order.Amount + " " + order.Currency, p.state(order.Status), order.Refunded, order.Version})
+	}
+	return printTable(a.out, t, "no orders")
+}
+
+func newOrdersShowCommand(a *app) *cobra.Command {
+	format := ""
+	c := &cobra.Command{
+		Use:     "show ORDER_ID",
+		Short:   "Show one order with all that moved it",
+		Long:    "Show one order with its transactions and the moves they made, oldest first.\n\n" + exitCodesHelp,
+		Example: "  app orders show CNW20261129001",
+		Args:    cobra.ExactArgs(1),
+		RunE:    func(c *cobra.Command, args []string) error { return a.showOrder(c.Context(), args[0], format) },
+	}
+	formatFlag(c, &format, "table", "json")
+	return c
+}
+
+func (a *app) showOrder(ctx context.Context, id, format string) error {
+	if err := onlyFormats(format, "table", "json"); err != nil {
+		return err
+	}
+	book, err := a.openBook(ctx)
+	if err != nil {
+		return err
+	}
+	defer book.Close()
+	h, err := book.OrderHistory(ctx, id)
+	if err != nil {
+		return err
+	}
+	if format == "json" {
+		return printJSON(a.out, showHistory(h))
+	}
+	return a.printHistory(showHistory(h))
+}
+
+func (a *app) printHistory(h historyJSON) error {
+	p := a.colours()
+	fmt.Fprintf(a.out, "%s  %s %s  %s  refunded %s  version %d\n", p.bold(cell(h.OrderID)), h.Amount, h.Currency, p.state(h.Status), h.Refunded, h.Version)
+	fmt.Fprintln(a.out, "\ntransactions")
+	t := newTable("occurred", "account", "kind", "transaction", "amount", "status", "outcome", "source", "why")
+	for _, tx := range h.Transactions {
+		t.AppendRow([]any{tx.OccurredAt.Format(time.RFC3339), tx.Account, tx.Kind, cell(tx.TransactionID), tx.Amount + " " + tx.Currency,
+			tx.Status, tx.outcome, tx.Source, cell(tx.detail)})
+	}
+	if err := printTable(a.out, t, "none"); err != nil {
+		return err
+	}
+	fmt.Fprintln(a.out, "\nmoves")
+	t = newTable("at", "from", "to", "by", "transaction")
+	for _, m := range h.Transitions {
+		t.AppendRow([]any{m.At.Format(time.RFC3339), m.From, p.state(m.To), m.Event, cell(m.TransactionID)})
+	}
+	return printTable(a.out, t, "none")
+}
+
+// state colours an order's state: green where money is in, red where it was taken back.
+func (p paint) state(s models.OrderStatus) string {
+	switch s {
+	case models.Paid, models.Shipped:
+		return p.good(string(s))
+	case models.Disputed, models.ChargedBack:
+		return p.bad(string(s))
+	case models.Refunded, models.PartRefunded:
+		return p.warn(string(s))
+	}
+	return string(s)
+}

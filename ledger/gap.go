@@ -1,0 +1,180 @@
+package ledger
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"gorm.io/gorm"
+
+	"paybook/models"
+)
+
+const gapColumns = `id, account, date, kind, differs, entry_kind, transaction_id, order_id, parent_id, refund_order_id, state, statement,
+ ledger, "order", reason, next, first_run, last_run, waits_for, decided_on, healed_run, resolution, first_seen, resolved_at`
+
+// putGaps writes gaps as they shall be, new ones and known ones alike.
+func (l *Ledger) putGaps(tx *gorm.DB, gaps []models.Gap) error {
+	return eachChunk(gaps, inChunk, func(chunk []models.Gap) error {
+		b := l.sql("INSERT INTO gaps (" + gapColumns + ") VALUES ")
+		for i, g := range chunk {
+			if err := b.gapRow(i == 0, g); err != nil {
+				return err
+			}
+		}
+		b.add(` ON CONFLICT (id) DO UPDATE SET kind = excluded.kind, differs = excluded.differs, transaction_id = excluded.transaction_id,
+ order_id = excluded.order_id, parent_id = excluded.parent_id, refund_order_id = excluded.refund_order_id, state = excluded.state,
+ statement = excluded.statement, ledger = excluded.ledger, "order" = excluded."order", reason = excluded.reason, next = excluded.next,
+ last_run = excluded.last_run, waits_for = excluded.waits_for, decided_on = excluded.decided_on, healed_run = excluded.healed_run,
+ resolution = excluded.resolution, resolved_at = excluded.resolved_at`)
+		_, err := exec(tx, b.String(), b.args...)
+		return err
+	})
+}
+
+func (b *builder) gapRow(first bool, g models.Gap) error {
+	texts := make([]string, 5)
+	for i, v := range []any{g.Differs, g.Statement, g.Ledger, g.Order, g.WaitsFor} {
+		text, err := json.Marshal(v)
+		if err != nil {
+			return err
+		}
+		texts[i] = string(text)
+	}
+	var resolved any
+	if g.ResolvedAt != nil {
+		resolved = micros(*g.ResolvedAt)
+	}
+	b.row(first, g.ID, g.Account, g.Date, string(g.Kind), texts[0], string(g.EntryKind), g.TransactionID, g.OrderID, g.ParentID,
+		g.RefundOrderID, string(g.State), texts[1], texts[2], texts[3], g.Reason, g.Next, g.FirstRun, g.LastRun, texts[4], g.DecidedOn,
+		g.HealedRun, g.Resolution, micros(g.FirstSeen), resolved)
+	return nil
+}
+
+func scanGap(rows *sql.Rows) (models.Gap, error) {
+	var g models.Gap
+	var differs, statement, ledger, order, waits string
+	err := rows.Scan(&g.ID, &g.Account, &g.Date, &g.Kind, &differs, &g.EntryKind, &g.TransactionID, &g.OrderID, &g.ParentID,
+		&g.RefundOrderID, &g.State, &statement, &ledger, &order, &g.Reason, &g.Next, &g.FirstRun, &g.LastRun, &waits, &g.DecidedOn,
+		&g.HealedRun, &g.Resolution, utc{&g.FirstSeen}, nullUTC{&g.ResolvedAt})
+	if err != nil {
+		return g, err
+	}
+	return g, errors.Join(json.Unmarshal([]byte(differs), &g.Differs), json.Unmarshal([]byte(statement), &g.Statement),
+		json.Unmarshal([]byte(ledger), &g.Ledger), json.Unmarshal([]byte(order), &g.Order), json.Unmarshal([]byte(waits), &g.WaitsFor))
+}
+
+func selectGaps(tx *gorm.DB, b *builder) (list []models.Gap, err error) {
+	err = query(tx, b.String(), b.args, func(rows *sql.Rows) error {
+		g, err := scanGap(rows)
+		list = append(list, g)
+		return err
+	})
+	return list, err
+}
+
+// GapFilter narrows a list of gaps. Zero fields do not filter.
+type GapFilter struct {
+	Account  string
+	State    models.GapState
+	Kind     models.GapKind
+	Date     string // business day, YYYY-MM-DD
+	From, To string // business days, both included
+	Page
+}
+
+// Gaps lists gaps, newest first, and the cursor of the next page ("" at the end).
+func (l *Ledger) Gaps(ctx context.Context, f GapFilter) ([]models.Gap, string, error) {
+	b := l.sql("SELECT " + gapColumns + " FROM gaps WHERE 1=1")
+	for _, c := range []struct{ condition, value string }{
+		{"account = ", f.Account}, {"state = ", string(f.State)}, {"kind = ", string(f.Kind)},
+		{"date = ", f.Date}, {"date >= ", f.From}, {"date <= ", f.To},
+	} {
+		if c.value != "" {
+			b.add(" AND " + c.condition).arg(c.value)
+		}
+	}
+	if err := b.page(f.Page, "first_seen", "id"); err != nil {
+		return nil, "", err
+	}
+	list, err := selectGaps(l.read.WithContext(ctx), b)
+	next := ""
+	if len(list) > f.limit() {
+		list = list[:f.limit()]
+		last := list[len(list)-1]
+		next = cursor(last.FirstSeen, last.ID)
+	}
+	return list, next, err
+}
+
+// OneSided lists the gaps of other dates that the statement of this date may settle: missing_provider and missing_local that are
+// open or carried, and those that runs of this date have decided before.
+func (l *Ledger) OneSided(ctx context.Context, account, date string) ([]models.Gap, error) {
+	b := l.sql("SELECT " + gapColumns + " FROM gaps WHERE account = ").arg(account).add(" AND date <> ").arg(date)
+	b.add(" AND (state IN ('open', 'carried') AND kind IN ('missing_local', 'missing_provider') OR decided_on <> '' AND decided_on = ").arg(date)
+	return selectGaps(l.read.WithContext(ctx), b.add(") ORDER BY date, id"))
+}
+
+// Gap is one gap by its id, or by a beginning of it that no other gap has.
+func (l *Ledger) Gap(ctx context.Context, id string) (models.Gap, error) {
+	return l.gap(l.read.WithContext(ctx), id)
+}
+
+func (l *Ledger) gap(tx *gorm.DB, id string) (models.Gap, error) {
+	if id == "" || strings.Trim(id, "0123456789abcdef") != "" {
+		return models.Gap{}, fmt.Errorf("gap %q: %w: ids are of the digits 0-9 and a-f", id, ErrNotFound)
+	}
+	b := l.sql("SELECT " + gapColumns + " FROM gaps WHERE id >= ").arg(id).add(" AND id < ").arg(id + "g").add(" ORDER BY id LIMIT 2")
+	list, err := selectGaps(tx, b)
+	switch {
+	case err != nil:
+		return models.Gap{}, err
+	case len(list) == 0:
+		return models.Gap{}, fmt.Errorf("gap %q: %w", id, ErrNotFound)
+	case len(list) > 1:
+		return models.Gap{}, fmt.Errorf("gap %q: several begin so, such as %s and %s; give more of the id", id, list[0].ID, list[1].ID)
+	}
+	return list[0], nil
+}
+
+// ResolveGap ends a gap by a person's word. It stays resolved until a run finds that it looks different. why is kept; without one
+// it is refused. Resolving what is resolved already wraps ErrState.
+func (l *Ledger) ResolveGap(ctx context.Context, id, why string) (g models.Gap, err error) {
+	if strings.TrimSpace(why) == "" {
+		return g, errors.New("resolve gap: a reason is needed, it is what an auditor will read")
+	}
+	err = l.retryTx(ctx, func(tx *gorm.DB) error {
+		if g, err = l.gap(tx, id); err != nil {
+			return err
+		}
+		if g.State == models.GapResolved {
+			return fmt.Errorf("gap %s: it is resolved already (%s): %w", g.ID, g.Resolution, ErrState)
+		}
+		was := g.State
+		at := l.clock()
+		g.State, g.Resolution, g.ResolvedAt, g.HealedRun = models.GapResolved, why, &at, ""
+		b := l.sql("UPDATE gaps SET state = ").arg(string(g.State)).add(", resolution = ").arg(why).add(", resolved_at = ").arg(at)
+		b.add(" WHERE id = ").arg(g.ID).add(" AND state = ").arg(string(was))
+		return changedOne(exec(tx, b.String(), b.args...))
+	})
+	return g, err
+}
+
+// ReopenGap takes back that a gap was resolved. One that is not resolved wraps ErrState.
+func (l *Ledger) ReopenGap(ctx context.Context, id string) (g models.Gap, err error) {
+	err = l.retryTx(ctx, func(tx *gorm.DB) error {
+		if g, err = l.gap(tx, id); err != nil {
+			return err
+		}
+		if g.State != models.GapResolved {
+			return fmt.Errorf("gap %s: it is %s, not resolved: %w", g.ID, g.State, ErrState)
+		}
+		g.State, g.Resolution, g.ResolvedAt, g.HealedRun = models.GapOpen, "", nil, ""
+		b := l.sql("UPDATE gaps SET state = 'open', resolution = '', resolved_at = NULL, healed_run = '' WHERE id = ").arg(g.ID)
+		return changedOne(exec(tx, b.add(" AND state = 'resolved'").String(), b.args...))
+	})
+	return g, err
+}

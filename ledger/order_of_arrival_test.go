@@ -1,0 +1,113 @@
+package ledger_test
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+	"testing"
+
+	"paybook/ledger"
+	"paybook/ledger/ledgertest"
+	"paybook/models"
+)
+
+// Whatever order things arrive in, the end is the same: the book does not depend on the mood of a network.
+func TestEveryOrderOfArrivalEndsAlike(t *testing.T) {
+	for name, lines := range map[string][]string{
+		"payment, refund, its failure": {
+			"order %s 19.99 USD",
+			"payment.pending ch-%s 19.99 USD order=%s alias=ch-%s at=11:50",
+			"payment.succeeded ch-%s 19.99 USD order=%s alias=pi-%s at=12:00",
+			"refund.succeeded re-%s 5.00 USD parent=pi-%s at=12:10",
+			"refund.failed re-%s 5.00 USD parent=pi-%s at=15:00",
+		},
+		"payment, two refunds, a stale failure": {
+			"order %s 19.99 USD",
+			"payment.failed ch-%s 19.99 USD order=%s at=11:50",
+			"payment.succeeded ch-%s 19.99 USD order=%s at=12:00",
+			"refund.succeeded reA-%s 5.00 USD parent=ch-%s at=12:10",
+			"refund.succeeded reB-%s 3.00 USD parent=ch-%s at=12:20",
+		},
+		"payment, dispute opened, lost": {
+			"order %s 19.99 USD",
+			"payment.succeeded ch-%s 19.99 USD order=%s at=12:00",
+			"dispute.opened dp-%s 19.99 USD parent=ch-%s at=13:00",
+			"dispute.lost dp-%s 19.99 USD parent=ch-%s at=14:00",
+		},
+		"payment, dispute opened, won": {
+			"order %s 19.99 USD",
+			"payment.succeeded ch-%s 19.99 USD order=%s at=12:00",
+			"dispute.opened dp-%s 19.99 USD parent=ch-%s at=13:00",
+			"dispute.won dp-%s 19.99 USD parent=ch-%s at=14:00",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ledgertest.Each(t, func(t *testing.T, book *ledger.Ledger) { everyOrder(t, book, lines) })
+		})
+	}
+}
+
+func everyOrder(t *testing.T, book *ledger.Ledger, lines []string) {
+	ends := map[string][]string{}
+	for i, p := range permutations(len(lines)) {
+		id := fmt.Sprintf("O%d", i)
+		var told []string
+		for _, n := range p {
+			words := strings.Fields(strings.ReplaceAll(lines[n], "%s", id))
+			told = append(told, words[0])
+			var err error
+			if words[0] == "order" {
+				err = step(t.Context(), book, words)
+			} else {
+				account, ev := event(words)
+				_, err = record(t.Context(), book, account, ev)
+			}
+			if err != nil {
+				t.Fatal(told, err)
+			}
+		}
+		if _, err := book.Sweep(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		end := strings.ReplaceAll(ending(t, book, id), id, "ID")
+		ends[end] = append(ends[end], strings.Join(told, " "))
+	}
+	if len(ends) != 1 {
+		for end, ways := range ends {
+			t.Errorf("%d ways, such as %s, end in\n%s", len(ways), ways[0], end)
+		}
+	}
+	checkBooks(t, book)
+}
+
+func ending(t *testing.T, book *ledger.Ledger, id string) string {
+	t.Helper()
+	h, err := book.OrderHistory(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows []string
+	for _, tx := range h.Transactions {
+		at := tx.OccurredAt.Format("15:04")
+		if tx.Kind == models.Chargeback {
+			at = "" // a dispute of which the end is heard first is dated by it
+		}
+		rows = append(rows, fmt.Sprintf("  %s %s %s %s %s", tx.Kind, tx.Money(), tx.Status, tx.Outcome, at))
+	}
+	sort.Strings(rows)
+	return fmt.Sprintf("%s refunded %d\n%s", h.Order.Status, h.Order.RefundedMinor, strings.Join(rows, "\n"))
+}
+
+func permutations(n int) [][]int {
+	if n == 0 {
+		return [][]int{nil}
+	}
+	var all [][]int
+	for _, p := range permutations(n - 1) {
+		for i := 0; i <= len(p); i++ {
+			q := append([]int{}, p[:i]...)
+			all = append(all, append(append(q, n-1), p[i:]...))
+		}
+	}
+	return all
+}

@@ -1,0 +1,320 @@
+package ledger
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"gorm.io/gorm"
+
+	"paybook/models"
+)
+
+// runPatience is how long a run's one transaction may be repeated while the database is busy: longer than a callback's, for
+// nobody waits at the other end, and a large result takes its time.
+const runPatience = time.Minute
+
+// ErrMoved is returned by SaveRun when another run of the same account was saved since Turn: what was found may be out of date.
+var ErrMoved = errors.New("another run of this account was saved meanwhile")
+
+var errNothingNew = errors.New("nothing new")
+
+// Findings is what a run has found out, for SaveRun to hold against what earlier runs of the account have found.
+type Findings struct {
+	Turn int64 // the account's turn when the run began
+	// Gaps are those of the run's own date, and those of other dates that this run decides (DecidedOn is then the run's date).
+	// They are open or carried.
+	Gaps []models.Gap
+	// Healed are ids of gaps of other dates that this run has settled.
+	Healed  []string
+	Crossed []Crossed
+	Payouts []Payout
+	Files   []StatementFile
+}
+
+// Crossed is a transaction matched by the statement of another day than its own. No run of its own day misses it.
+type Crossed struct {
+	Kind          models.TransactionKind
+	TransactionID string
+	Date          string // of the statement that has it
+}
+
+// Payout is a provider's transfer to the bank, as a statement tells it: kept by its id, compared with nothing.
+type Payout struct {
+	PayoutID   string
+	Money      models.Money
+	Status     models.TransactionStatus
+	OccurredAt time.Time
+	File       string
+}
+
+// StatementFile is a file that a run has read.
+type StatementFile struct {
+	Name          string
+	Title         string // what the reader took it for
+	SHA256        string // as it lies on the disk
+	ContentSHA256 string // unpacked
+	Compared      bool
+}
+
+// Saved is what became of the findings.
+type Saved struct {
+	Gaps     []models.Gap    // found and open or carried
+	Accepted []models.Gap    // found as before, but resolved by a person: not open again
+	Healed   []models.Gap    // no longer found, or settled by this run
+	New      map[string]bool // ids of gaps that no run had found before
+}
+
+// Turn counts the saved runs of an account.
+func (l *Ledger) Turn(ctx context.Context, account string) (turn int64, err error) {
+	b := l.sql("SELECT turn FROM turns WHERE account = ").arg(account)
+	err = query(l.read.WithContext(ctx), b.String(), b.args, func(rows *sql.Rows) error { return rows.Scan(&turn) })
+	return turn, err
+}
+
+// SaveRun writes a run and all it has found in one transaction, and sets the run's id. describe is called within it, with what
+// became of the findings, to fill in the run's Result, Report and Fingerprint. A run whose fingerprint equals that of the last one
+// of its account and date has learnt nothing new: nothing is written, and run becomes that earlier run. run.CreatedAt is the clock.
+func (l *Ledger) SaveRun(ctx context.Context, run *models.Run, f Findings, describe func(*models.Run, Saved) error) (Saved, error) {
+	ctx, cancel := context.WithTimeout(ctx, runPatience)
+	defer cancel()
+	var saved Saved
+	err := l.retrying(ctx, func() error {
+		return l.inTx(ctx, func(tx *gorm.DB) (err error) {
+			saved, err = l.saveRun(tx, run, f, describe)
+			return err
+		})
+	})
+	if err != nil && !errors.Is(err, errNothingNew) {
+		return Saved{}, fmt.Errorf("save run of %s, %s: %w", run.Account, run.Date, err)
+	}
+	return saved, nil
+}
+
+func (l *Ledger) saveRun(tx *gorm.DB, run *models.Run, f Findings, describe func(*models.Run, Saved) error) (Saved, error) {
+	if err := l.takeTurn(tx, run.Account, f.Turn); err != nil {
+		return Saved{}, err
+	}
+	last, err := l.lastRun(tx, run.Account, run.Date)
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		return Saved{}, err
+	}
+	stored, err := l.storedGaps(tx, run, f)
+	if err != nil {
+		return Saved{}, err
+	}
+	run.ID = uuid.Must(uuid.NewV7()).String()
+	m := merge(*run, f, stored)
+	if err := describe(run, m.Saved); err != nil {
+		return Saved{}, err
+	}
+	if run.Fingerprint == last.Fingerprint && !m.changed {
+		run.ID, run.CreatedAt = last.ID, last.CreatedAt
+		return m.Saved, errors.Join(describe(run, m.Saved), errNothingNew)
+	}
+	return m.Saved, l.writeRun(tx, run, f, m)
+}
+
+// PreviewRun says what SaveRun would make of the findings, and writes nothing.
+func (l *Ledger) PreviewRun(ctx context.Context, run models.Run, f Findings) (Saved, error) {
+	stored, err := l.storedGaps(l.read.WithContext(ctx), &run, f)
+	if err != nil {
+		return Saved{}, err
+	}
+	return merge(run, f, stored).Saved, nil
+}
+
+// takeTurn makes runs of one account write one after the other, and refuses one that has begun before the last was saved.
+func (l *Ledger) takeTurn(tx *gorm.DB, account string, seen int64) error {
+	b := l.sql("INSERT INTO turns (account, turn) VALUES ").list(account, 1)
+	b.add(" ON CONFLICT (account) DO UPDATE SET turn = turns.turn + 1 RETURNING turn")
+	var turn int64
+	if err := query(tx, b.String(), b.args, func(rows *sql.Rows) error { return rows.Scan(&turn) }); err != nil {
+		return err
+	}
+	if turn != seen+1 {
+		return ErrMoved
+	}
+	return nil
+}
+
+func (l *Ledger) writeRun(tx *gorm.DB, run *models.Run, f Findings, m merged) error {
+	files, err := json.Marshal(run.Files)
+	if err != nil {
+		return err
+	}
+	b := l.sql("INSERT INTO runs ("+runColumns+") VALUES ").list(run.ID, run.Account, run.Provider, run.Date, run.TimeZone,
+		string(run.Result), string(files), run.Entries, run.ControlTotals, run.Report, run.Fingerprint, micros(run.CreatedAt))
+	if _, err := exec(tx, b.String(), b.args...); err != nil {
+		return err
+	}
+	if err := l.putGaps(tx, m.write); err != nil {
+		return err
+	}
+	if err := l.putCrossed(tx, run, f.Crossed); err != nil {
+		return err
+	}
+	if err := l.putPayouts(tx, run, f.Payouts); err != nil {
+		return err
+	}
+	return l.putFiles(tx, run, f.Files)
+}
+
+// putCrossed replaces what the run's own statement has matched of other days, and adds what it has found of its neighbours'.
+func (l *Ledger) putCrossed(tx *gorm.DB, run *models.Run, list []Crossed) error {
+	d := l.sql("DELETE FROM crossed WHERE account = ").arg(run.Account).add(" AND date = ").arg(run.Date)
+	if _, err := exec(tx, d.String(), d.args...); err != nil {
+		return err
+	}
+	return eachChunk(list, inChunk, func(chunk []Crossed) error {
+		b := l.sql("INSERT INTO crossed (account, kind, transaction_id, date) VALUES ")
+		for i, c := range chunk {
+			b.row(i == 0, run.Account, string(c.Kind), c.TransactionID, c.Date)
+		}
+		_, err := exec(tx, b.add(" ON CONFLICT (account, kind, transaction_id, date) DO NOTHING").String(), b.args...)
+		return err
+	})
+}
+
+// putPayouts expects every payout once: an upsert cannot touch a row twice.
+func (l *Ledger) putPayouts(tx *gorm.DB, run *models.Run, list []Payout) error {
+	return eachChunk(list, inChunk, func(chunk []Payout) error {
+		b := l.sql("INSERT INTO payouts (account, payout_id, amount_minor, currency, status, occurred_at, file, run_id) VALUES ")
+		for i, p := range chunk {
+			b.row(i == 0, run.Account, p.PayoutID, p.Money.Minor, p.Money.Currency, string(p.Status), micros(p.OccurredAt), p.File, run.ID)
+		}
+		b.add(` ON CONFLICT (account, payout_id) DO UPDATE SET amount_minor = excluded.amount_minor, currency = excluded.currency,
+ status = excluded.status, occurred_at = excluded.occurred_at, file = excluded.file, run_id = excluded.run_id`)
+		_, err := exec(tx, b.String(), b.args...)
+		return err
+	})
+}
+
+func (l *Ledger) putFiles(tx *gorm.DB, run *models.Run, list []StatementFile) error {
+	return eachChunk(list, inChunk, func(chunk []StatementFile) error {
+		b := l.sql("INSERT INTO statements (account, date, sha256, name, title, content_sha256, compared, run_id, read_at) VALUES ")
+		for i, f := range chunk {
+			b.row(i == 0, run.Account, run.Date, f.SHA256, f.Name, f.Title, f.ContentSHA256, f.Compared, run.ID, micros(run.CreatedAt))
+		}
+		_, err := exec(tx, b.add(" ON CONFLICT (account, date, sha256) DO NOTHING").String(), b.args...)
+		return err
+	})
+}
+
+// RunDates tells which of the dates of an account have a saved run.
+func (l *Ledger) RunDates(ctx context.Context, account string, dates []string) (map[string]bool, error) {
+	found := map[string]bool{}
+	err := eachChunk(dates, inChunk, func(chunk []string) error {
+		b := l.sql("SELECT DISTINCT date FROM runs WHERE account = ").arg(account).add(" AND date IN ").list(anys(chunk)...)
+		return query(l.read.WithContext(ctx), b.String(), b.args, func(rows *sql.Rows) error {
+			var date string
+			err := rows.Scan(&date)
+			found[date] = true
+			return err
+		})
+	})
+	return found, err
+}
+
+// CrossedElsewhere tells which of the transactions are matched by the statement of another date than this one.
+func (l *Ledger) CrossedElsewhere(ctx context.Context, date string, names map[Name]bool) (map[Name]bool, error) {
+	look := make(map[key]bool, len(names))
+	for n := range names {
+		look[key{n.Account, n.Kind, n.ID}] = true
+	}
+	found := map[Name]bool{}
+	err := eachChunk(sortedKeys(look), inChunk, func(keys []key) error {
+		b := l.sql("SELECT account, kind, transaction_id FROM crossed WHERE (").whereKeys("transaction_id", keys)
+		b.add(") AND date <> ").arg(date)
+		return query(l.read.WithContext(ctx), b.String(), b.args, func(rows *sql.Rows) error {
+			var n Name
+			err := rows.Scan(&n.Account, &n.Kind, &n.ID)
+			found[n] = true
+			return err
+		})
+	})
+	return found, err
+}
+
+const runColumns = "id, account, provider, date, time_zone, result, files, entries, control_totals, report, fingerprint, created_at"
+
+func scanRun(rows *sql.Rows) (models.Run, error) {
+	var r models.Run
+	var files string
+	err := rows.Scan(&r.ID, &r.Account, &r.Provider, &r.Date, &r.TimeZone, &r.Result, &files, &r.Entries, &r.ControlTotals, &r.Report,
+		&r.Fingerprint, utc{&r.CreatedAt})
+	if err != nil {
+		return r, err
+	}
+	return r, json.Unmarshal([]byte(files), &r.Files)
+}
+
+// LastRun is the newest run of an account and date; an error that wraps ErrNotFound when there is none.
+func (l *Ledger) LastRun(ctx context.Context, account, date string) (models.Run, error) {
+	return l.lastRun(l.read.WithContext(ctx), account, date)
+}
+
+func (l *Ledger) lastRun(tx *gorm.DB, account, date string) (run models.Run, err error) {
+	b := l.sql("SELECT " + runColumns + " FROM runs WHERE account = ").arg(account).add(" AND date = ").arg(date)
+	found := false
+	err = query(tx, b.add(" ORDER BY created_at DESC, id DESC LIMIT 1").String(), b.args, func(rows *sql.Rows) (err error) {
+		found = true
+		run, err = scanRun(rows)
+		return err
+	})
+	if err == nil && !found {
+		err = fmt.Errorf("run of %s, %s: %w", account, date, ErrNotFound)
+	}
+	return run, err
+}
+
+// RunFilter narrows a list of runs. Zero fields do not filter.
+type RunFilter struct {
+	Account string
+	Date    string // business day, YYYY-MM-DD
+	Page
+}
+
+// Runs lists runs, newest first, and the cursor of the next page ("" at the end).
+func (l *Ledger) Runs(ctx context.Context, f RunFilter) ([]models.Run, string, error) {
+	b := l.sql("SELECT " + runColumns + " FROM runs WHERE 1=1")
+	if f.Account != "" {
+		b.add(" AND account = ").arg(f.Account)
+	}
+	if f.Date != "" {
+		b.add(" AND date = ").arg(f.Date)
+	}
+	if err := b.page(f.Page, "created_at", "id"); err != nil {
+		return nil, "", err
+	}
+	var list []models.Run
+	err := query(l.read.WithContext(ctx), b.String(), b.args, func(rows *sql.Rows) error {
+		r, err := scanRun(rows)
+		list = append(list, r)
+		return err
+	})
+	next := ""
+	if len(list) > f.limit() {
+		list = list[:f.limit()]
+		last := list[len(list)-1]
+		next = cursor(last.CreatedAt, last.ID)
+	}
+	return list, next, err
+}
+
+// RefundNames lists what a refund may be stored under while the provider's id of it is not known: the shop's refund number alone,
+// or behind the payment's id.
+func RefundNames(parentID, refundOrderID string) []string {
+	if refundOrderID == "" {
+		return nil
+	}
+	names := []string{shopPrefix + refundOrderID}
+	if parentID != "" {
+		names = append(names, parentID+":"+refundOrderID)
+	}
+	return names
+}
