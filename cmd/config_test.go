@@ -53,10 +53,10 @@ func TestConfigErrors(t *testing.T) {
 		"secret file empty":       {stripeAccount + "  settings: {signing_secrets: ['file:empty.txt']}\n", "app.yaml:4|settings.signing_secrets[0]|empty.txt: the file is empty"},
 		"secret file is a folder": {stripeAccount + "  settings: {signing_secrets: ['file:folder']}\n", "app.yaml:4|settings.signing_secrets[0]|is a directory"},
 		"settings in JSON":        {stripeAccount + "  settings_file: broken.json\n", "broken.json:3|not JSON"},
-		"settings in JSON cut":    {stripeAccount + "  settings_file: cut.json\n", "cut.json:2|ends too early"},
+		"settings in JSON cut":    {stripeAccount + "  settings_file: cut.json\n", "cut.json:1|ends too early"},
 		"JSON key twice":          {stripeAccount + "  settings_file: twice.json\n", "twice.json:3|settings.livemode: here a second time"},
 		"JSON setting wrong":      {stripeAccount + "  settings_file: wrong.json\n", "wrong.json:3|account shop: settings.tolerance_seconds"},
-		"wrong key file":          {"accounts:\n- name: w\n  provider: wechatpay\n  settings_file: wechat.json\n", "wechat.json:5|account w: settings.public_keys.PUB_KEY_ID_1|expected a PUBLIC KEY|-----BEGIN"},
+		"wrong key file":          {"accounts:\n- name: w\n  provider: wechatpay\n  settings_file: wechat.json\n", "wechat.json:5|account w: settings.public_keys.PUB_KEY_ID_1|no.pem|expected -----BEGIN PUBLIC KEY"},
 		"zone":                    {okAccount("a") + "  time_zone: Asia/Peking\n", `app.yaml:5|time_zone: "Asia/Peking"|Asia/Shanghai`},
 		"zone of this machine":    {okAccount("a") + "  time_zone: Local\n", "time_zone"},
 		"day cut":                 {okAccount("a") + "  day_cut: '25:00'\n", `app.yaml:5|day_cut: "25:00"|HH:MM`},
@@ -126,7 +126,7 @@ accounts:
   lag: 2
   orders: elsewhere
   livemode: true
-  statements: [a/*{date}*, /abs/{yyyymmdd}.csv]
+  statements: ["a/*{date}*", "/abs/{yyyymmdd}.csv"]
   settings:
     comment: costs ${NOTHING} to say
     signing_secrets: ["${SECRET}", "file:${DIR}/secret", "whsec_$${kept}"]

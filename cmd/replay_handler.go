@@ -76,4 +76,3 @@ func throughHandler(c *Config, book *ledger.Ledger) sender {
 		return answer{status: w.Code, body: w.Body.String(), inside: seen}, nil
 	}
 }
-

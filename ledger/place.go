@@ -182,6 +182,11 @@ func (e *engine) placeReversal(back *row, on models.EventKind, source string) {
 	if undone != nil && undone.Outcome == models.OutcomeNoOrder && e.payment(undone.Account, undone.ParentID) != nil {
 		e.place(undone, undone.Event, undone.Source)
 	}
+	if e.l.elsewhere[back.Account] {
+		back.put(models.OutcomeApplied, "")
+		e.tell(back, on, source)
+		return
+	}
 	if undone == nil || undone.Outcome == models.OutcomeNoOrder {
 		e.park(back, "what it undoes waits for its payment")
 		return
