@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"sync"
@@ -153,7 +154,10 @@ func (c *committer) write(batch []*waiting, patient bool) (err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), c.l.options.Patience)
 	defer cancel()
 	heals := func(err error) bool { return retriable(err) && (patient || !lockedOut(err)) }
+	careful := false
 	return retryWhile(ctx, heals, func() error {
-		return c.l.inTx(ctx, func(tx *gorm.DB) error { return c.l.recordBatch(tx, batch) })
+		err := c.l.inConnTx(ctx, func(tx *gorm.DB, conn *sql.Conn) error { return c.l.recordBatch(tx, conn, careful, batch) })
+		careful = true
+		return err
 	})
 }

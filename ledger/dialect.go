@@ -241,3 +241,15 @@ func query(tx *gorm.DB, text string, args []any, each func(*sql.Rows) error) err
 	}
 	return rows.Err()
 }
+
+// changedOne turns a statement that did not change exactly one row into errRetry: the row is not as it was read.
+func changedOne(res sql.Result, err error) error {
+	if err != nil {
+		return err
+	}
+	n, err := res.RowsAffected()
+	if err == nil && n != 1 {
+		return errRetry
+	}
+	return err
+}

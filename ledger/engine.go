@@ -19,13 +19,19 @@ type delivery struct {
 	details  []string // why an event was not applied, for people
 }
 
-// engine is one transaction's work: what was read, what was decided, what is to be written. Reads come first, then the orders are
-// locked, then everything is decided in memory, then it is written: aliases, orders, transactions, orders' new state, transitions,
-// messages, (callbacks by the caller), each sorted by key, so that two engines can't wait for each other crosswise.
+// engine is one transaction's work: what was read, what was decided, what is to be written. It reads, decides everything in memory,
+// and then writes: aliases, orders, transactions, transitions, messages, callbacks, each sorted by key, so that two engines can't wait
+// for each other crosswise.
+//
+// Orders that refunds or disputes are about are locked before they are read, because their sums are taken over other rows. An order
+// that only a payment is about is read without a lock: its move is a compare-and-set, which notices if somebody was first, and then the
+// transaction is repeated with locks (careful).
 type engine struct {
 	l           *Ledger
 	tx          *gorm.DB
 	now         time.Time
+	careful     bool
+	writes      writes
 	names       map[key]string // what a name stands for
 	proposed    map[key]string // names this transaction has claimed, and for what
 	renamed     map[key]string // claimed names that turned out to mean an older row
@@ -34,6 +40,7 @@ type engine struct {
 	parked      map[key][]*row // by the parent's name: refunds that came before their payment
 	transitions []models.Transition
 	messages    []models.Message
+	evidence    map[string]*models.Callback // written last: the rows hold the outcomes
 }
 
 // row is a transaction in work. was is nil for a fresh one.
@@ -52,12 +59,20 @@ type orderWork struct {
 }
 
 func (l *Ledger) newEngine(tx *gorm.DB, now time.Time) *engine {
-	return &engine{l: l, tx: tx, now: now, names: map[key]string{}, renamed: map[key]string{}, proposed: map[key]string{}, rows: map[key]*row{},
+	return &engine{l: l, tx: tx, now: now, careful: true, writes: writes{tx: tx}, names: map[key]string{}, renamed: map[key]string{}, proposed: map[key]string{}, rows: map[key]*row{},
 		orders: map[string]*orderWork{}, parked: map[key][]*row{}}
 }
 
-// run books every delivery and writes what came of it. It may be repeated from the start with the same deliveries.
+// run books every delivery and writes what came of it.
 func (e *engine) run(deliveries []*delivery) error {
+	if err := e.decide(deliveries); err != nil {
+		return err
+	}
+	return e.write()
+}
+
+// decide reads what is needed and books every delivery in memory. It may be repeated from the start with the same deliveries.
+func (e *engine) decide(deliveries []*delivery) error {
 	if err := e.gather(deliveries); err != nil {
 		return err
 	}
@@ -69,7 +84,7 @@ func (e *engine) run(deliveries []*delivery) error {
 			d.details = append(d.details, detail)
 		}
 	}
-	return e.write()
+	return nil
 }
 
 // gather reads all that deciding needs, and locks the orders.
@@ -95,10 +110,10 @@ func (e *engine) gather(deliveries []*delivery) error {
 			e.involved(d, ev, ids, families, payments)
 		}
 	}
-	if err := e.lock(ids); err != nil {
+	if err := e.loadParked(payments, ids, families); err != nil {
 		return err
 	}
-	if err := e.loadParked(payments, ids, families); err != nil {
+	if err := e.lock(ids, families); err != nil {
 		return err
 	}
 	return e.loadFamilies(families)
@@ -161,15 +176,23 @@ func (e *engine) involved(d *delivery, ev models.Event, ids, families map[string
 	}
 }
 
-// lock locks the orders and reads them.
-func (e *engine) lock(ids map[string]bool) error {
-	list := make([]string, 0, len(ids))
+// lock reads the orders, those of families locked.
+func (e *engine) lock(ids, families map[string]bool) error {
+	var locked, read []string
 	for id := range ids {
-		if e.orders[id] == nil {
-			list = append(list, id)
+		switch {
+		case e.orders[id] != nil:
+		case e.careful || families[id]:
+			locked = append(locked, id)
+		default:
+			read = append(read, id)
 		}
 	}
-	return e.l.lockOrders(e.tx, list, func(o models.Order) { e.orders[o.OrderID] = &orderWork{Order: o, was: o} })
+	keep := func(o models.Order) { e.orders[o.OrderID] = &orderWork{Order: o, was: o} }
+	if err := e.l.lockOrders(e.tx, locked, keep); err != nil {
+		return err
+	}
+	return e.l.readOrders(e.tx, read, func(o models.Order) error { keep(o); return nil })
 }
 
 // loadParked finds refunds and disputes that came before the payments now being booked.
@@ -226,16 +249,10 @@ func (e *engine) loadFamilies(families map[string]bool) error {
 	})
 }
 
-// write stores what was decided.
+// write stores what was decided, orders before transactions as when they are locked.
 func (e *engine) write() error {
 	for _, k := range sortedKeys(e.renamed) {
-		b := e.l.sql("UPDATE aliases SET transaction_id = ").arg(e.renamed[k]).add(" WHERE ").whereKeys("alias", []key{k})
-		if err := changedOne(exec(e.tx, b.String(), b.args...)); err != nil {
-			return err
-		}
-	}
-	if err := e.writeTransactions(); err != nil {
-		return err
+		e.writes.one(e.l.sql("UPDATE aliases SET transaction_id = ").arg(e.renamed[k]).add(" WHERE ").whereKeys("alias", []key{k}))
 	}
 	moved := make([]*orderWork, 0, len(e.orders))
 	for _, o := range e.orders {
@@ -244,16 +261,17 @@ func (e *engine) write() error {
 		}
 	}
 	sort.Slice(moved, func(i, j int) bool { return moved[i].OrderID < moved[j].OrderID })
-	if err := e.l.moveOrders(e.tx, moved, e.now); err != nil {
+	e.l.moveOrders(&e.writes, moved, e.now)
+	e.writeTransactions()
+	e.l.insertTransitions(&e.writes, e.transitions)
+	e.l.insertMessages(&e.writes, e.messages)
+	if err := e.l.keepCallbacks(&e.writes, e.evidence); err != nil {
 		return err
 	}
-	if err := e.l.insertTransitions(e.tx, e.transitions); err != nil {
-		return err
-	}
-	return e.l.insertMessages(e.tx, e.messages)
+	return e.writes.flush()
 }
 
-func (e *engine) writeTransactions() error {
+func (e *engine) writeTransactions() {
 	var fresh []*models.Transaction
 	var changed []*row
 	for _, k := range sortedKeys(e.rows) {
@@ -264,18 +282,9 @@ func (e *engine) writeTransactions() error {
 			changed = append(changed, r)
 		}
 	}
-	written, err := e.l.insertTransactions(e.tx, fresh)
-	if err != nil {
-		return err
-	}
-	if written != int64(len(fresh)) {
-		return errRetry
-	}
+	e.l.insertTransactions(&e.writes, fresh)
 	for _, r := range changed {
 		r.UpdatedAt = e.now
-		if err := e.l.updateTransaction(e.tx, &r.Transaction, *r.was); err != nil {
-			return err
-		}
+		e.l.updateTransaction(&e.writes, &r.Transaction, *r.was)
 	}
-	return nil
 }

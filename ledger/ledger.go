@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -121,6 +122,17 @@ func (l *Ledger) clock() time.Time { return l.now().UTC().Truncate(time.Microsec
 // inTx runs f in one transaction on the writing pool.
 func (l *Ledger) inTx(ctx context.Context, f func(tx *gorm.DB) error) error {
 	return l.db.WithContext(ctx).Transaction(f)
+}
+
+// inConnTx is inTx, with the connection it runs on where that helps.
+func (l *Ledger) inConnTx(ctx context.Context, f func(tx *gorm.DB, conn *sql.Conn) error) error {
+	if l.dialect.name != postgresName {
+		return l.inTx(ctx, func(tx *gorm.DB) error { return f(tx, nil) })
+	}
+	return l.db.WithContext(ctx).Connection(func(db *gorm.DB) error {
+		conn, _ := db.Statement.ConnPool.(*sql.Conn)
+		return db.Transaction(func(tx *gorm.DB) error { return f(tx, conn) })
+	})
 }
 
 // retryTx is inTx, repeated while the failure is one that repeating heals, until patience or ctx ends.

@@ -141,7 +141,7 @@ var ErrState = errors.New("not allowed in this state")
 func (l *Ledger) CloseOrder(ctx context.Context, id, why string) error {
 	return l.retryTx(ctx, func(tx *gorm.DB) error {
 		e := l.newEngine(tx, l.clock())
-		if err := e.lock(map[string]bool{id: true}); err != nil {
+		if err := e.lock(map[string]bool{id: true}, nil); err != nil {
 			return err
 		}
 		o := e.orders[id]

@@ -98,10 +98,10 @@ func (e *engine) gatherParked(parked []models.Transaction) error {
 			payments[r.key()] = true
 		}
 	}
-	if err := e.lock(ids); err != nil {
+	if err := e.loadParked(payments, ids, map[string]bool{}); err != nil {
 		return err
 	}
-	if err := e.loadParked(payments, ids, map[string]bool{}); err != nil {
+	if err := e.lock(ids, ids); err != nil {
 		return err
 	}
 	return e.loadFamilies(ids)

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"sync"
 	"time"
@@ -42,16 +43,18 @@ func (l *Ledger) Reject(ctx context.Context, cb models.Callback, why *models.Rej
 	return true, nil
 }
 
-// recordBatch is one transaction. It may be repeated, so it leaves nothing behind in the batch but the last try's outcomes.
-func (l *Ledger) recordBatch(tx *gorm.DB, batch []*waiting) error {
-	now := l.clock()
+// recordBatch is one transaction. It may be repeated, so it leaves nothing behind in the batch but the last try's outcomes. conn is the
+// connection of tx where the database can take several statements at once; careful: somebody was first the last time, take locks.
+func (l *Ledger) recordBatch(tx *gorm.DB, conn *sql.Conn, careful bool, batch []*waiting) error {
 	deliveries := make([]*delivery, 0, len(batch))
 	for _, w := range batch {
 		if w.delivery != nil {
 			deliveries = append(deliveries, w.delivery)
 		}
 	}
-	if err := l.newEngine(tx, now).run(deliveries); err != nil {
+	e := l.newEngine(tx, l.clock())
+	e.careful, e.writes.conn = careful, conn
+	if err := e.decide(deliveries); err != nil {
 		return err
 	}
 	evidence := make(map[string]*models.Callback, len(batch))
@@ -62,7 +65,8 @@ func (l *Ledger) recordBatch(tx *gorm.DB, batch []*waiting) error {
 		}
 		addEvidence(evidence, cb)
 	}
-	return l.keepCallbacks(tx, evidence)
+	e.evidence = evidence
+	return e.write()
 }
 
 // describe fills in what became of a verified callback: of several events the first.

@@ -3,6 +3,7 @@ package ledger
 import (
 	"database/sql"
 	"sort"
+	"time"
 
 	"gorm.io/gorm"
 
@@ -117,29 +118,21 @@ func (l *Ledger) loadTransactions(tx *gorm.DB, keys map[key]bool, each func(mode
 	})
 }
 
-// insertTransactions writes fresh rows, sorted by key; the number written says whether somebody else was first with one.
-func (l *Ledger) insertTransactions(tx *gorm.DB, fresh []*models.Transaction) (int64, error) {
-	var written int64
-	err := eachChunk(fresh, inChunk, func(chunk []*models.Transaction) error {
+// insertTransactions writes fresh rows, sorted by key. A row that is there already means that somebody else was first.
+func (l *Ledger) insertTransactions(w *writes, fresh []*models.Transaction) {
+	eachSlice(fresh, func(chunk []*models.Transaction) {
 		b := l.sized("INSERT INTO transactions ("+transactionColumns+") VALUES ", 20*len(chunk))
 		for i, t := range chunk {
 			b.row(i == 0, t.Account, string(t.Kind), t.TransactionID, t.ProviderID, t.ParentID, t.OrderID, t.RefundOrderID, t.AmountMinor,
 				t.Currency, t.PayerMinor, t.RefundedMinor, string(t.Status), string(t.Event), string(t.Outcome), t.Detail, t.Source,
 				t.CallbackID, t.OccurredAt, t.CreatedAt, t.UpdatedAt)
 		}
-		res, err := exec(tx, b.add(" ON CONFLICT (account, kind, transaction_id) DO NOTHING").String(), b.args...)
-		if err != nil {
-			return err
-		}
-		n, err := res.RowsAffected()
-		written += n
-		return err
+		w.all(b.add(" ON CONFLICT (account, kind, transaction_id) DO NOTHING"), len(chunk))
 	})
-	return written, err
 }
 
 // updateTransaction moves one row on, if it still is as it was read.
-func (l *Ledger) updateTransaction(tx *gorm.DB, now *models.Transaction, was models.Transaction) error {
+func (l *Ledger) updateTransaction(w *writes, now *models.Transaction, was models.Transaction) {
 	b := l.sql("UPDATE transactions SET ")
 	for i, set := range []struct {
 		column string
@@ -159,19 +152,7 @@ func (l *Ledger) updateTransaction(tx *gorm.DB, now *models.Transaction, was mod
 	b.add(" WHERE account = ").arg(was.Account).add(" AND kind = ").arg(string(was.Kind)).add(" AND transaction_id = ").arg(was.TransactionID)
 	b.add(" AND status = ").arg(string(was.Status)).add(" AND event = ").arg(string(was.Event)).add(" AND outcome = ").arg(string(was.Outcome))
 	b.add(" AND refunded_minor = ").arg(was.RefundedMinor).add(" AND provider_id = ").arg(was.ProviderID)
-	return changedOne(exec(tx, b.String(), b.args...))
-}
-
-// changedOne turns a statement that did not change exactly one row into errRetry: the row is not as it was read.
-func changedOne(res sql.Result, err error) error {
-	if err != nil {
-		return err
-	}
-	n, err := res.RowsAffected()
-	if err == nil && n != 1 {
-		return errRetry
-	}
-	return err
+	w.one(b)
 }
 
 const orderColumns = `order_id, amount_minor, currency, status, version, refunded_minor, shipped, prior_status, paid_account,
@@ -199,8 +180,8 @@ func (l *Ledger) lockOrders(tx *gorm.DB, ids []string, each func(models.Order)) 
 var movedTypes = []string{"TEXT", "TEXT", "BIGINT", "TEXT", "BIGINT", "BIGINT", "TEXT", "TEXT", "TEXT"}
 
 // moveOrders writes the new states by compare-and-set: status and version must be what they were when the decision was made.
-func (l *Ledger) moveOrders(tx *gorm.DB, moved []*orderWork, now any) error {
-	return eachChunk(moved, inChunk, func(chunk []*orderWork) error {
+func (l *Ledger) moveOrders(w *writes, moved []*orderWork, now time.Time) {
+	eachSlice(moved, func(chunk []*orderWork) {
 		b := l.sized("UPDATE orders SET status = v.column4, version = v.column5, refunded_minor = v.column6, prior_status = v.column7, paid_account = v.column8, paid_transaction_id = v.column9, updated_at = ", 9*len(chunk)+1)
 		b.arg(now).add(" FROM (VALUES ")
 		for i, o := range chunk {
@@ -210,37 +191,31 @@ func (l *Ledger) moveOrders(tx *gorm.DB, moved []*orderWork, now any) error {
 			b.typedRow(movedTypes, o.OrderID, string(o.was.Status), o.was.Version, string(o.Status), o.Version, o.RefundedMinor,
 				string(o.PriorStatus), o.PaidAccount, o.PaidTransactionID)
 		}
-		b.add(") AS v WHERE orders.order_id = v.column1 AND orders.status = v.column2 AND orders.version = v.column3")
-		res, err := exec(tx, b.String(), b.args...)
-		if err != nil {
-			return err
-		}
-		n, err := res.RowsAffected()
-		if err == nil && n != int64(len(chunk)) {
-			return errRetry
-		}
-		return err
+		w.all(b.add(") AS v WHERE orders.order_id = v.column1 AND orders.status = v.column2 AND orders.version = v.column3"), len(chunk))
 	})
 }
 
-func (l *Ledger) insertTransitions(tx *gorm.DB, list []models.Transition) error {
-	return eachChunk(list, inChunk, func(chunk []models.Transition) error {
+func (l *Ledger) insertTransitions(w *writes, list []models.Transition) {
+	eachSlice(list, func(chunk []models.Transition) {
 		b := l.sized(`INSERT INTO transitions (order_id, version, "from", "to", event, account, kind, transaction_id, at) VALUES `, 9*len(chunk))
 		for i, t := range chunk {
 			b.row(i == 0, t.OrderID, t.Version, string(t.From), string(t.To), t.Event, t.Account, string(t.Kind), t.TransactionID, t.At)
 		}
-		_, err := exec(tx, b.String(), b.args...)
-		return err
+		w.all(b, len(chunk))
 	})
 }
 
-func (l *Ledger) insertMessages(tx *gorm.DB, list []models.Message) error {
-	return eachChunk(list, inChunk, func(chunk []models.Message) error {
+func (l *Ledger) insertMessages(w *writes, list []models.Message) {
+	eachSlice(list, func(chunk []models.Message) {
 		b := l.sized("INSERT INTO messages (order_id, id, topic, payload, created_at) VALUES ", 5*len(chunk))
 		for i, m := range chunk {
 			b.row(i == 0, m.OrderID, m.ID, m.Topic, m.Payload, m.CreatedAt)
 		}
-		_, err := exec(tx, b.String(), b.args...)
-		return err
+		w.all(b, len(chunk))
 	})
+}
+
+// eachSlice calls f with a chunk of the list at a time.
+func eachSlice[T any](list []T, f func([]T)) {
+	_ = eachChunk(list, inChunk, func(chunk []T) error { f(chunk); return nil })
 }

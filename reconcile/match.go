@@ -30,11 +30,17 @@ type timed struct {
 	at time.Time
 }
 
+// place says which row of which file an entry is; its line does not, for one line may tell of two movements.
+type place struct {
+	file int // index of the input
+	row  int64
+}
+
 // held is a statement row that is not settled yet.
 type held struct {
 	models.Entry
-	file int    // index of the input
-	pair *local // what it was matched with, when they do not agree
+	place place
+	pair  *local // what it was matched with, when they do not agree
 }
 
 func newMatcher(next func() (*timed, error), from, to time.Time, elsewhere bool) *matcher {
@@ -42,7 +48,7 @@ func newMatcher(next func() (*timed, error), from, to time.Time, elsewhere bool)
 }
 
 // entry takes the statement's next row.
-func (m *matcher) entry(e models.Entry, file int) error {
+func (m *matcher) entry(e models.Entry, at place) error {
 	if err := m.advance(e.OccurredAt); err != nil {
 		return err
 	}
@@ -51,11 +57,11 @@ func (m *matcher) entry(e models.Entry, file int) error {
 		if v := compare(&e, l, m.elsewhere); v.kind == "" {
 			m.matched++
 		} else {
-			m.differ = append(m.differ, &held{Entry: e, file: file, pair: l})
+			m.differ = append(m.differ, &held{Entry: e, place: at, pair: l})
 		}
 		return nil
 	}
-	h := &held{Entry: e, file: file}
+	h := &held{Entry: e, place: at}
 	for _, n := range h.names() {
 		m.waiting[n] = append(m.waiting[n], h)
 	}
@@ -106,8 +112,10 @@ func (m *matcher) take() error {
 		}
 		return nil
 	}
-	for _, n := range t.names() {
-		m.locals[n] = t.local
+	for i, n := range t.names() {
+		if i == 0 || m.locals[n] == nil { // its own id is nobody else's; a further name may be
+			m.locals[n] = t.local
+		}
 	}
 	return nil
 }
@@ -192,6 +200,6 @@ func (m *matcher) unsettled() []*held {
 
 func sortHeld(list []*held) {
 	slices.SortFunc(list, func(a, b *held) int {
-		return cmp.Or(cmp.Compare(a.file, b.file), cmp.Compare(a.Line, b.Line))
+		return cmp.Or(cmp.Compare(a.place.file, b.place.file), cmp.Compare(a.place.row, b.place.row))
 	})
 }

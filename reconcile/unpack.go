@@ -31,6 +31,7 @@ type input struct {
 	content   string // sha256 of it unpacked, hex
 	sha1      string // of it unpacked, hex
 	statement models.Statement
+	twin      *input // an earlier file with the same content, which is read instead
 }
 
 // inspect reads a file to its end and hashes it, before anything is made of its content.

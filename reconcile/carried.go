@@ -1,0 +1,126 @@
+package reconcile
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"paybook/ledger"
+	"paybook/models"
+)
+
+// A row without a partner near midnight may have it on the other side: in the neighbouring day's statement, or, for a statement's
+// row, in a callback that the book dates a little later. Such a row is carried until the neighbour has been read, never until some
+// hour, so that the same input gives the same result. What is carried of other days is looked at again here, by the run they wait for.
+
+// neighbours are the days whose statement may have a row of this time, which lies near a bound of the day.
+func (r *run) neighbours(at time.Time) []string {
+	var days []string
+	if at.Sub(r.from) <= r.account.Edge {
+		days = append(days, r.day.Add(-1).String())
+	}
+	if r.to.Sub(at) <= r.account.Edge {
+		days = append(days, r.day.Add(1).String())
+	}
+	return days
+}
+
+// unread says whether a day's statement has still to be read.
+func (r *run) unread(date string) bool { return date != r.day.String() && !r.ran[date] }
+
+// loadNeighbours reads what earlier runs left open, and which of the days that matter have been run.
+func (r *run) loadNeighbours(ctx context.Context) error {
+	var err error
+	if r.others, err = r.book.OneSided(ctx, r.account.Name, r.day.String()); err != nil {
+		return err
+	}
+	dates := []string{r.day.Add(-1).String(), r.day.Add(1).String()}
+	for n := range r.account.Lag {
+		dates = append(dates, r.day.Add(n+1).String())
+	}
+	for _, g := range r.others {
+		dates = append(dates, g.WaitsFor...)
+	}
+	slices.Sort(dates)
+	r.ran, err = r.book.RunDates(ctx, r.account.Name, slices.Compact(dates))
+	return err
+}
+
+// settleNeighbours decides what other days' runs left to this one.
+func (r *run) settleNeighbours(ctx context.Context) error {
+	names := map[ledger.Name]bool{}
+	entries := make([]held, len(r.others))
+	for i := range r.others {
+		g := &r.others[i]
+		entries[i] = held{Entry: entryOf(g)}
+		for _, n := range entries[i].names() {
+			names[r.name(n)] = true
+		}
+	}
+	rows, err := r.book.FindTransactions(ctx, names)
+	if err != nil {
+		return err
+	}
+	for i := range r.others {
+		g, e := &r.others[i], &entries[i]
+		t, booked := r.rowOf(&e.Entry, rows)
+		if g.Statement == nil {
+			r.settleAwaitedEntry(g, t, booked)
+		} else if r.concerns(g) {
+			r.settleAwaitedRow(g, e, t, booked)
+		}
+	}
+	return nil
+}
+
+// concerns says whether a gap of another day is this run's to decide, now or when it was decided before.
+func (r *run) concerns(g *models.Gap) bool {
+	date := r.day.String()
+	return g.DecidedOn == date || g.State == models.GapCarried && slices.Contains(g.WaitsFor, date)
+}
+
+// settleAwaitedEntry is a row of the book that another day's statement did not have.
+func (r *run) settleAwaitedEntry(g *models.Gap, t *models.Transaction, booked bool) {
+	switch {
+	case booked && r.used[localOf(t).key()], r.concerns(g) && (!booked || t.Status != models.StatusSucceeded):
+		r.healed = append(r.healed, g.ID)
+	case r.concerns(g) && !slices.ContainsFunc(g.WaitsFor, r.unread):
+		r.decide(g, finding{verdict: verdict{kind: models.GapMissingProvider}, row: t})
+	}
+}
+
+// settleAwaitedRow is a row of another day's statement that the book did not have. Found by now, on whichever side of midnight, it
+// is matched to that day's statement.
+func (r *run) settleAwaitedRow(g *models.Gap, e *held, t *models.Transaction, booked bool) {
+	if !booked {
+		if !slices.ContainsFunc(g.WaitsFor, r.unread) {
+			r.decide(g, finding{verdict: verdict{kind: models.GapMissingLocal}, entry: e})
+		}
+		return
+	}
+	r.used[localOf(t).key()] = true
+	if own := DayOf(t.OccurredAt, r.account.Zone, r.account.Cut).String(); own != g.Date {
+		r.crossed = append(r.crossed, ledger.Crossed{Kind: t.Kind, TransactionID: t.TransactionID, Date: g.Date})
+	}
+	if v := compare(&e.Entry, localOf(t), r.account.OrdersElsewhere); v.kind != "" {
+		r.decide(g, finding{verdict: v, entry: e, row: t})
+		return
+	}
+	r.healed = append(r.healed, g.ID)
+}
+
+// decide opens a gap of another day, under the id and the date it has.
+func (r *run) decide(g *models.Gap, f finding) {
+	f.of = g
+	r.found(f)
+}
+
+// entryOf rebuilds a statement's row from the gap it left; for a gap without one, what names the book's row.
+func entryOf(g *models.Gap) models.Entry {
+	e := models.Entry{Kind: g.EntryKind, TransactionID: g.TransactionID, ParentID: g.ParentID, OrderID: g.OrderID, RefundOrderID: g.RefundOrderID}
+	if g.Statement != nil {
+		e.Status, e.Line = models.TransactionStatus(g.Statement.Status), g.Statement.Line
+		e.Money, _ = models.ParseMajor(g.Statement.Amount, g.Statement.Currency) // it was written by Text
+	}
+	return e
+}

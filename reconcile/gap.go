@@ -1,0 +1,127 @@
+package reconcile
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+
+	"paybook/models"
+)
+
+// finding is a gap before it is written down.
+type finding struct {
+	verdict
+	entry *held               // nil: not in the statement
+	row   *models.Transaction // nil: not in the book
+	rows  []*held             // rows that repeat or contradict one another
+	waits []string            // days that may still explain it
+	of    *models.Gap         // of another day, decided by this run
+}
+
+func (r *run) found(f finding) { r.findings = append(r.findings, f) }
+
+// gapID names a difference, whatever kind it turns out to be: a missing payment that comes in with another amount is the same gap
+// with new evidence. Only a repeated row stands beside the gap its movement may have.
+func gapID(account, date string, n name, kind models.GapKind) string {
+	h := sha256.New()
+	for _, part := range []string{account, date, string(n.kind), n.id} {
+		h.Write([]byte(part))
+		h.Write([]byte{0})
+	}
+	if kind == models.GapDuplicateEntry {
+		h.Write([]byte(kind))
+	}
+	return hex.EncodeToString(h.Sum(nil)[:8])
+}
+
+// finishGaps turns the findings into gaps, with their orders, in an order that only depends on them.
+func (r *run) finishGaps(ctx context.Context) error {
+	ids := map[string]bool{}
+	for _, f := range r.findings {
+		ids[f.orderID()] = true
+	}
+	delete(ids, "")
+	list := make([]string, 0, len(ids))
+	for id := range ids {
+		list = append(list, id)
+	}
+	orders, err := r.book.Orders(ctx, list)
+	if err != nil {
+		return err
+	}
+	rounded := slices.ContainsFunc(r.findings, func(f finding) bool { return f.entry != nil && looksRounded(f.entry.TransactionID) })
+	for _, f := range r.findings {
+		o, known := orders[f.orderID()]
+		g := r.gap(f)
+		if known {
+			g.Order = &models.Side{Amount: o.Money().Text(), Currency: o.Currency, Status: string(o.Status)}
+		}
+		g.Reason, g.Next = r.reason(f, &g, rounded), r.next(f, &g)
+		r.gaps = append(r.gaps, g)
+	}
+	sortGaps(r.gaps)
+	return nil
+}
+
+func (f *finding) orderID() string {
+	switch {
+	case f.entry != nil && f.entry.OrderID != "":
+		return f.entry.OrderID
+	case f.row != nil:
+		return f.row.OrderID
+	}
+	return ""
+}
+
+// gap is a finding's row, but for its words.
+func (r *run) gap(f finding) models.Gap {
+	g := models.Gap{Account: r.account.Name, Date: r.day.String(), Kind: f.kind, Differs: f.differs, State: models.GapOpen, OrderID: f.orderID()}
+	var of name
+	if t := f.row; t != nil {
+		of = name{t.Kind, t.ShownID()}
+		g.ParentID, g.RefundOrderID = t.ParentID, t.RefundOrderID
+		g.Ledger = &models.Side{Amount: t.Money().Text(), Currency: t.Currency, Status: string(t.Status)}
+	}
+	if e := f.entry; e != nil {
+		of = identity(&e.Entry)
+		g.ParentID, g.RefundOrderID = cmp.Or(e.ParentID, g.ParentID), cmp.Or(e.RefundOrderID, g.RefundOrderID)
+		g.Statement = r.side(e)
+	}
+	g.EntryKind, g.TransactionID = of.kind, of.id
+	if slices.ContainsFunc(f.waits, r.unread) {
+		g.State = models.GapCarried
+		slices.Sort(f.waits)
+		g.WaitsFor = slices.Compact(f.waits)
+	}
+	g.ID = gapID(g.Account, g.Date, of, g.Kind)
+	if f.of != nil {
+		g.ID, g.Date, g.WaitsFor, g.DecidedOn = f.of.ID, f.of.Date, f.of.WaitsFor, r.day.String()
+		g.TransactionID = f.of.TransactionID
+		if g.Statement != nil {
+			g.Statement = f.of.Statement
+		}
+	}
+	return g
+}
+
+func (r *run) side(e *held) *models.Side {
+	return &models.Side{Amount: e.Money.Text(), Currency: e.Money.Currency, Status: string(e.Status),
+		File: r.inputs[e.place.file].label, Line: e.Line}
+}
+
+// gapKinds is the order in which kinds are listed.
+var gapKinds = []models.GapKind{
+	models.GapMissingLocal, models.GapMissingProvider, models.GapConflict, models.GapCurrency, models.GapAmount, models.GapStatus,
+	models.GapUnknownStatus, models.GapDuplicateEntry, models.GapWrongDay, models.GapUnknownOrder, models.GapPaidAfterClose,
+	models.GapDuplicatePayment, models.GapNotAllowed,
+}
+
+func sortGaps(gaps []models.Gap) {
+	slices.SortFunc(gaps, func(a, b models.Gap) int {
+		return cmp.Or(cmp.Compare(a.Date, b.Date), cmp.Compare(slices.Index(gapKinds, a.Kind), slices.Index(gapKinds, b.Kind)),
+			cmp.Compare(slices.Index(kindOrder, a.EntryKind), slices.Index(kindOrder, b.EntryKind)),
+			cmp.Compare(a.TransactionID, b.TransactionID), cmp.Compare(a.ID, b.ID))
+	})
+}

@@ -1,0 +1,212 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"paybook/models"
+)
+
+// progressEvery is how many rows pass between two calls of Options.Progress.
+const progressEvery = 10_000
+
+// inputs finds and hashes the day's files. Of files with the same content, packed or plain, the first is read.
+func (r *run) findFiles(ctx context.Context, src Source) error {
+	files, err := src(ctx, r.day)
+	var none *NoFileError
+	if errors.As(err, &none) {
+		return fmt.Errorf("no statement for %s on %s: looked for %s; name the file with --statement, or declare that there is none with --no-statement",
+			r.account.Name, r.day, strings.Join(none.Looked, ", "))
+	}
+	if err != nil {
+		return err
+	}
+	first := map[string]*input{}
+	for _, f := range files {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		in, err := inspect(f)
+		if err != nil {
+			return err
+		}
+		r.inputs = append(r.inputs, in)
+		if twin := first[in.content]; twin != nil {
+			in.twin = twin
+			continue
+		}
+		first[in.content] = in
+	}
+	r.label()
+	for _, in := range r.inputs {
+		if in.twin != nil {
+			r.note("%s: the same statement as %s, read once", in.label, in.twin.label)
+		}
+	}
+	return nil
+}
+
+// label names the files in the report by their last element, which does not change with the folder they are run from, unless two
+// are called the same.
+func (r *run) label() {
+	used := map[string]int{}
+	for _, in := range r.inputs {
+		used[filepath.Base(in.file.Name)]++
+	}
+	for _, in := range r.inputs {
+		if base := filepath.Base(in.file.Name); used[base] == 1 {
+			in.label = base
+		}
+	}
+}
+
+// readFiles hands the rows of every file to the matcher, and judges each file when it is at its end.
+func (r *run) readFiles(ctx context.Context) error {
+	compared := 0
+	for i, in := range r.inputs {
+		if in.twin != nil {
+			continue
+		}
+		sheet := sheet{totals: totals{}}
+		if err := r.scan(ctx, i, func(e models.Entry, at place) error { return r.take(&sheet, e, at) }); err != nil {
+			return err
+		}
+		if !in.statement.Compared {
+			if sheet.money > 0 {
+				return fmt.Errorf("%s: the reader of %s calls it not compared and yet gave rows of it", in.file.Name, r.account.Provider.Name())
+			}
+			r.note("%s: recognised as a %s, not compared", in.label, in.statement.Title)
+			continue
+		}
+		compared++
+		if err := r.judge(in, &sheet); err != nil {
+			return err
+		}
+	}
+	if compared == 0 && len(r.inputs) > 0 {
+		return r.nothingToCompare()
+	}
+	return r.checkDigests()
+}
+
+// sheet is what is counted of one file while it is read.
+type sheet struct {
+	totals
+	entries     int64
+	money       int64 // rows that are compared
+	outside     int64 // of those, dated outside the day
+	first, last time.Time
+}
+
+// scan reads one file through the provider.
+func (r *run) scan(ctx context.Context, i int, each func(models.Entry, place) error) error {
+	in := r.inputs[i]
+	src, err := in.open()
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	var row int64
+	in.statement, err = r.account.Provider.ReadStatement(in.file.Name, src, r.account.Zone, func(e models.Entry) error {
+		row++
+		if row%progressEvery == 0 {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if r.progress != nil {
+				r.progress(row)
+			}
+		}
+		return each(e, place{i, row})
+	})
+	if err != nil {
+		return err
+	}
+	return src.same()
+}
+
+// take sorts one row by its kind. Only movements of our own are compared; the others are counted.
+func (r *run) take(s *sheet, e models.Entry, at place) error {
+	s.entries++
+	s.totals.entry(&e)
+	switch {
+	case e.Kind == models.Payout:
+		r.payouts[e.TransactionID] = payoutOf(&e, r.inputs[at.file].label)
+		return nil
+	case !e.Kind.Compared():
+		return nil
+	case e.Adjusts:
+		r.adjusts = append(r.adjusts, &held{Entry: e, place: at})
+		return nil
+	}
+	s.money++
+	if !r.inDay(e.OccurredAt) {
+		s.outside++
+		if s.first.IsZero() || e.OccurredAt.Before(s.first) {
+			s.first = e.OccurredAt
+		}
+		if e.OccurredAt.After(s.last) {
+			s.last = e.OccurredAt
+		}
+	}
+	r.compared++
+	return r.match.entry(e, at)
+}
+
+// judge refuses a file of another day, and adds up what the report says of it.
+func (r *run) judge(in *input, s *sheet) error {
+	if s.money > 0 && s.outside == s.money && !in.statement.Batch {
+		from := DayOf(s.first, r.account.Zone, r.account.Cut).String()
+		if last := DayOf(s.last, r.account.Zone, r.account.Cut).String(); last != from {
+			from += " to " + last
+		}
+		return &models.FileError{File: in.file.Name, What: fmt.Sprintf("rows are from %s, the run is for %s", from, r.day),
+			Next: "give that day's file, or run for the file's date"}
+	}
+	r.entries += s.entries
+	r.stated.merge(s.totals)
+	if !in.statement.Totals {
+		r.controlTotals = controlNone
+	}
+	return nil
+}
+
+func (r *run) nothingToCompare() error {
+	var have []string
+	for _, in := range r.inputs {
+		if in.twin == nil {
+			have = append(have, in.label+" is a "+in.statement.Title)
+		}
+	}
+	return fmt.Errorf("no statement to compare for %s on %s: %s; give the statement itself, or declare that there is none with --no-statement",
+		r.account.Name, r.day, strings.Join(have, ", "))
+}
+
+// checkDigests holds what a download answer promises against the files given with it.
+func (r *run) checkDigests() error {
+	for _, answer := range r.inputs {
+		if answer.twin != nil || answer.statement.Digest == "" {
+			continue
+		}
+		kind, want, _ := strings.Cut(answer.statement.Digest, ":")
+		promised := func(in *input) bool {
+			return in != answer && (kind == "sha1" && in.sha1 == want || kind == "sha256" && in.content == want)
+		}
+		kept, blame := false, answer
+		for _, in := range r.inputs {
+			kept = kept || promised(in)
+			if in.statement.Compared {
+				blame = in
+			}
+		}
+		if !kept {
+			return &models.FileError{File: blame.file.Name, What: fmt.Sprintf("digest differs: %s promises a file with %s %s", answer.label, kind, want),
+				Next: "download it again"}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,96 @@
+package reconcile
+
+import (
+	"cmp"
+	"math/big"
+	"slices"
+
+	"github.com/shopspring/decimal"
+
+	"paybook/models"
+)
+
+// totals adds up money by kind and currency. The sums have no size limit: a file of absurd amounts must not add up to something
+// that looks right.
+type totals map[totalKey]*total
+
+type totalKey struct {
+	kind     models.TransactionKind
+	currency string
+}
+
+type total struct {
+	count  int64
+	amount big.Int
+	fee    big.Int
+}
+
+func (t totals) of(kind models.TransactionKind, currency string) *total {
+	k := totalKey{kind, currency}
+	if t[k] == nil {
+		t[k] = &total{}
+	}
+	return t[k]
+}
+
+// entry adds a statement's row, unless it says that no money has moved. A fee may be in another currency than its payment.
+func (t totals) entry(e *models.Entry) {
+	if ended(e.Status) || e.Status == models.StatusUnknown {
+		return
+	}
+	sum := t.of(e.Kind, e.Money.Currency)
+	if !e.Adjusts {
+		sum.count++
+	}
+	add(&sum.amount, e.Money.Minor)
+	if e.Fee.Minor != 0 {
+		add(&t.of(e.Kind, cmp.Or(e.Fee.Currency, e.Money.Currency)).fee, e.Fee.Minor)
+	}
+}
+
+func (t totals) local(l *local) {
+	sum := t.of(l.kind, l.money.Currency)
+	sum.count++
+	add(&sum.amount, l.money.Minor)
+}
+
+func (t totals) merge(o totals) {
+	for k, sum := range o {
+		into := t.of(k.kind, k.currency)
+		into.count += sum.count
+		into.amount.Add(&into.amount, &sum.amount)
+		into.fee.Add(&into.fee, &sum.fee)
+	}
+}
+
+func add(sum *big.Int, minor int64) {
+	var n big.Int
+	sum.Add(sum, n.SetInt64(minor))
+}
+
+// kindOrder is how kinds are listed.
+var kindOrder = []models.TransactionKind{
+	models.Payment, models.Refund, models.Chargeback, models.RefundReversal, models.ChargebackReversal,
+	models.Payout, models.EntryFee, models.EntryConversion, models.EntryAdjustment,
+}
+
+// report lists the totals for the report, with fees or without.
+func (t totals) report(fees bool) []Total {
+	list := make([]Total, 0, len(t))
+	for k, sum := range t {
+		line := Total{Kind: k.kind, Currency: k.currency, Count: sum.count, Amount: major(&sum.amount, k.currency)}
+		if fees {
+			line.Fee = major(&sum.fee, k.currency)
+		}
+		list = append(list, line)
+	}
+	slices.SortFunc(list, func(a, b Total) int {
+		return cmp.Or(cmp.Compare(slices.Index(kindOrder, a.Kind), slices.Index(kindOrder, b.Kind)), cmp.Compare(a.Currency, b.Currency))
+	})
+	return list
+}
+
+func major(minor *big.Int, currency string) string {
+	digits := int32(models.Digits(currency))
+	return decimal.NewFromBigInt(minor, -digits).StringFixed(digits)
+}
