@@ -107,7 +107,7 @@ func (d *demo) open(ctx context.Context) (err error) {
 		return fmt.Errorf("demo: %w", err)
 	}
 	d.conf.ShutdownDelay = 0 // no balancer has to notice
-	options := d.conf.ledgerOptions()
+	options := d.conf.Ledger
 	options.Now = d.a.now
 	d.book, err = ledger.Open(ctx, d.database(), options)
 	return err
@@ -126,7 +126,12 @@ func (d *demo) startServer(ctx context.Context) (stop func() error, err error) {
 	seen := make(chan callback.Observation, 1)
 	s := newService(d.conf, d.book, slog.New(slog.DiscardHandler), newMetrics(), d.a.now)
 	s.replayClock = true
-	s.watch = func(o callback.Observation) { seen <- o }
+	s.watch = func(o callback.Observation) {
+		select {
+		case seen <- o:
+		default: // the story is over, and nobody waits for it
+		}
+	}
 	d.url = urlOf(public)
 	d.send = watched(overHTTP(d.url), seen)
 

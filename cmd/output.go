@@ -114,16 +114,29 @@ func (p paint) warn(s string) string { return p.in(text.Colors{text.FgYellow}, s
 func (p paint) dim(s string) string  { return p.in(text.Colors{text.Faint}, s) }
 func (p paint) bold(s string) string { return p.in(text.Colors{text.Bold}, s) }
 
-func isTerminal(w io.Writer) bool {
+func isTerminal(w io.Writer) bool { return terminalOf(w) != nil }
+
+// terminalOf is the terminal behind a writer; nil when it is a file, a pipe or a test.
+func terminalOf(w io.Writer) *os.File {
 	if c, ok := w.(*checkedWriter); ok {
 		w = c.w
 	}
 	f, ok := w.(*os.File)
 	if !ok {
-		return false
+		return nil
 	}
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
+	if info, err := f.Stat(); err != nil || info.Mode()&os.ModeCharDevice == 0 {
+		return nil
+	}
+	return f
+}
+
+// width is how many columns a result may have; 0: any number.
+func (a *app) width() int {
+	if f := terminalOf(a.out); f != nil {
+		return columnsOf(f)
+	}
+	return 0
 }
 
 // progress tells a person at a terminal how far a long work has come: a count, now and then, on one line. Elsewhere it is silent.

@@ -137,12 +137,15 @@ func newRoot(a *app) *cobra.Command {
 	flags.StringVar(&a.database, "database", "", "database `URL`: postgres://… or sqlite:FILE (or DATABASE_URL; default sqlite:app.db)")
 	flags.BoolVar(&a.noMigrate, "no-migrate", false, "refuse an empty or older database schema instead of bringing it up to date")
 	root.AddCommand(
+		newDemoCommand(a),
 		newServeCommand(a),
 		newMigrateCommand(a),
 		newImportCommand(a),
 		newReplayCommand(a),
 		newOrdersCommand(a),
 		newCallbacksCommand(a),
+		newReconcileCommand(a),
+		newGapsCommand(a),
 		newDoctorCommand(a),
 		newVersionCommand(a),
 	)

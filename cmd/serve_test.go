@@ -2,14 +2,9 @@ package cmd
 
 import (
 	"bytes"
-	"context"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"io"
 	"net"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,160 +12,26 @@ import (
 	"time"
 
 	"paybook/callback"
-	"paybook/ledger"
 )
-
-// server is `app serve` running in this process on a port of its own.
-type server struct {
-	t      *testing.T
-	url    string
-	dsn    string
-	stderr *buffer
-	stop   context.CancelFunc
-	ended  chan int // the exit code
-}
-
-// serve starts the server with the recordings' accounts and the shop's orders. env may hold further APP_… variables.
-func serve(t *testing.T, env map[string]string, args ...string) *server {
-	t.Helper()
-	all := map[string]string{"APP_SHUTDOWN_DELAY": "0s", "APP_LOG_LEVEL": "debug", "DATABASE_URL": "sqlite:" + filepath.Join(t.TempDir(), "app.db")}
-	for k, v := range env {
-		all[k] = v
-	}
-	if all["APP_CONFIG"] == "" {
-		all["APP_CONFIG"] = kitConfig
-		for _, account := range []string{"wechatpay", "stripe", "demopay"} {
-			if got := runApp(t, all, "import", "orders", "../testdata/"+account+"/orders.json"); got.code != 0 {
-				t.Fatal(got.err)
-			}
-		}
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	s := &server{t: t, dsn: all["DATABASE_URL"], stderr: &buffer{}, stop: cancel, ended: make(chan int, 1)}
-	results := &checkedWriter{w: io.Discard}
-	a := &app{in: strings.NewReader(""), out: results, err: s.stderr, now: time.Now, env: lookup(all)}
-	go func() { s.ended <- a.run(ctx, append([]string{"serve", "--listen", "127.0.0.1:0"}, args...), results) }()
-	t.Cleanup(func() {
-		cancel()
-		if code := s.wait(); code != exitDone {
-			t.Errorf("serve ended with %d\n%s", code, s.stderr)
-		}
-	})
-	s.url = s.said("\nlistening on ")
-	return s
-}
-
-// said waits for a line that begins so, and returns the rest of it.
-func (s *server) said(prefix string) string {
-	s.t.Helper()
-	for range 2000 {
-		if _, rest, found := strings.Cut("\n"+s.stderr.String(), prefix); found && strings.Contains(rest, "\n") {
-			line, _, _ := strings.Cut(rest, "\n")
-			return line
-		}
-		select {
-		case code := <-s.ended:
-			s.ended <- code
-			s.t.Fatalf("serve ended with %d\n%s", code, s.stderr)
-		case <-time.After(5 * time.Millisecond):
-		}
-	}
-	s.t.Fatalf("never said %q\n%s", prefix, s.stderr)
-	return ""
-}
-
-func (s *server) wait() int {
-	s.t.Helper()
-	select {
-	case code := <-s.ended:
-		s.ended <- code
-		return code
-	case <-time.After(20 * time.Second):
-		s.t.Fatalf("serve does not end\n%s", s.stderr)
-		return -1
-	}
-}
-
-// do sends a request and reads the whole answer.
-func (s *server) do(req *http.Request) (*http.Response, string) {
-	s.t.Helper()
-	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, Timeout: 20 * time.Second}
-	defer client.CloseIdleConnections()
-	resp, err := client.Do(req)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	body, err := io.ReadAll(resp.Body)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return resp, string(body)
-}
-
-func (s *server) request(method, path string, body io.Reader) *http.Request {
-	s.t.Helper()
-	req, err := http.NewRequest(method, s.url+path, body)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return req
-}
-
-func (s *server) get(path string) (int, string) {
-	s.t.Helper()
-	resp, body := s.do(s.request(http.MethodGet, path, nil))
-	return resp.StatusCode, body
-}
-
-// demopay is a genuine callback of the account demopay, signed now.
-func demopay(s *server, path, id, order, filler string) *http.Request {
-	now := time.Now()
-	body := fmt.Sprintf(`{"event_id":"e-%s","event_type":"payment","created_at":%q,"note":%q,"data":{"trade_no":%q,"merchant_order_no":%q,"trade_status":"SUCCESS",`+
-		`"amount":{"value":"49.99","currency":"USD"}}}`, id, now.Format(time.RFC3339), filler, id, order)
-	stamp := fmt.Sprint(now.UnixMilli())
-	mac := hmac.New(sha256.New, []byte("demopay-fixture-secret-TEST-ONLY"))
-	io.WriteString(mac, stamp+"."+body)
-	req := s.request(http.MethodPost, path, strings.NewReader(body))
-	req.Header.Set("X-Demo-Timestamp", stamp)
-	req.Header.Set("X-Demo-Signature", "sha256="+hex.EncodeToString(mac.Sum(nil)))
-	req.Header.Set("Content-Type", "application/json")
-	return req
-}
-
-// paid says what became of an order, through a second process's eyes.
-func (s *server) paid(order string) bool {
-	s.t.Helper()
-	book, err := ledger.Open(s.t.Context(), s.dsn, ledger.Options{})
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	defer book.Close()
-	orders, err := book.Orders(s.t.Context(), []string{order})
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return orders[order].Status == "paid"
-}
 
 func TestServeCallback(t *testing.T) {
 	s := serve(t, nil)
 	resp, body := s.do(demopay(s, "/callbacks/demopay", "DP1", "ORD-2026-5001", ""))
-	if resp.StatusCode != 200 || body != `{"code":0,"message":"ok"}` || resp.Header.Get("X-Request-Id") == "" || !s.paid("ORD-2026-5001") {
-		t.Errorf("genuine: %d %s %v", resp.StatusCode, body, resp.Header)
+	if resp.status != 200 || body != `{"code":0,"message":"ok"}` || resp.header.Get("X-Request-Id") == "" || !s.paid("ORD-2026-5001") {
+		t.Errorf("genuine: %d %s %v", resp.status, body, resp.header)
 	}
-	if resp, _ := s.do(demopay(s, "/callbacks/demopay/", "DP1", "ORD-2026-5001", "")); resp.StatusCode != 200 { // F63: no redirect
-		t.Errorf("trailing slash: %d", resp.StatusCode)
+	if resp, _ := s.do(demopay(s, "/callbacks/demopay/", "DP1", "ORD-2026-5001", "")); resp.status != 200 { // F63: no redirect
+		t.Errorf("trailing slash: %d", resp.status)
 	}
 	forged := demopay(s, "/callbacks/demopay", "DP2", "ORD-2026-5004", "")
 	forged.Header.Set("X-Demo-Signature", "sha256="+strings.Repeat("0", 64))
-	if resp, _ := s.do(forged); resp.StatusCode != 401 || s.paid("ORD-2026-5004") {
-		t.Errorf("forged: %d", resp.StatusCode)
+	if resp, _ := s.do(forged); resp.status != 401 || s.paid("ORD-2026-5004") {
+		t.Errorf("forged: %d", resp.status)
 	}
 	packed := demopay(s, "/callbacks/demopay", "DP3", "ORD-2026-5004", "")
 	packed.Header.Set("Content-Encoding", "gzip")
-	if resp, body := s.do(packed); resp.StatusCode != 415 || resp.Header.Get("Content-Type") != "application/problem+json" || !strings.Contains(body, "uncompressed") {
-		t.Errorf("Content-Encoding: %d %s", resp.StatusCode, body)
+	if resp, body := s.do(packed); resp.status != 415 || resp.header.Get("Content-Type") != "application/problem+json" || !strings.Contains(body, "uncompressed") {
+		t.Errorf("Content-Encoding: %d %s", resp.status, body)
 	}
 }
 
@@ -180,17 +41,17 @@ func TestServeMethods(t *testing.T) {
 	for _, path := range []string{"/callbacks/stripe", "/callbacks/stripe/"} {
 		for _, method := range []string{"GET", "HEAD", "OPTIONS", "PUT", "DELETE", "PATCH", "TRACE", "MADEUP"} {
 			resp, _ := s.do(s.request(method, path, nil))
-			if resp.StatusCode != 405 || resp.Header.Get("Allow") != "POST" {
-				t.Errorf("%s %s: %d, Allow %q; want 405 and POST", method, path, resp.StatusCode, resp.Header.Get("Allow"))
+			if resp.status != 405 || resp.header.Get("Allow") != "POST" {
+				t.Errorf("%s %s: %d, Allow %q; want 405 and POST", method, path, resp.status, resp.header.Get("Allow"))
 			}
 		}
 	}
 	for _, path := range []string{"/healthz", "/readyz", "/metrics"} {
-		if resp, _ := s.do(s.request("HEAD", path, nil)); resp.StatusCode != 200 {
-			t.Errorf("HEAD %s: %d", path, resp.StatusCode)
+		if resp, _ := s.do(s.request("HEAD", path, nil)); resp.status != 200 {
+			t.Errorf("HEAD %s: %d", path, resp.status)
 		}
-		if resp, body := s.do(s.request("POST", path, nil)); resp.StatusCode != 405 || !strings.Contains(body, `"status":405`) || !strings.Contains(resp.Header.Get("Allow"), "GET") {
-			t.Errorf("POST %s: %d %s", path, resp.StatusCode, body)
+		if resp, body := s.do(s.request("POST", path, nil)); resp.status != 405 || !strings.Contains(body, `"status":405`) || !strings.Contains(resp.header.Get("Allow"), "GET") {
+			t.Errorf("POST %s: %d %s", path, resp.status, body)
 		}
 	}
 }
@@ -204,8 +65,8 @@ func TestServeOtherRoutes(t *testing.T) {
 	} {
 		method, path, _ := strings.Cut(r, " ")
 		resp, body := s.do(s.request(method, path, nil))
-		if resp.StatusCode != 404 || resp.Header.Get("Content-Type") != "application/problem+json" || !strings.Contains(body, `"title":"Not Found"`) {
-			t.Errorf("%s: %d %s %s; want a 404 problem", r, resp.StatusCode, resp.Header.Get("Content-Type"), body)
+		if resp.status != 404 || resp.header.Get("Content-Type") != "application/problem+json" || !strings.Contains(body, `"title":"Not Found"`) {
+			t.Errorf("%s: %d %s %s; want a 404 problem", r, resp.status, resp.header.Get("Content-Type"), body)
 		}
 	}
 	if s.paid("ORD-2026-1001") {
@@ -227,8 +88,8 @@ func TestServeContentTypes(t *testing.T) {
 		if contentType != "" {
 			req.Header.Set("Content-Type", contentType)
 		}
-		if resp, body := s.do(req); resp.StatusCode != 200 || !s.paid(id) {
-			t.Errorf("Content-Type %q: %d %s", contentType, resp.StatusCode, body)
+		if resp, body := s.do(req); resp.status != 200 || !s.paid(id) {
+			t.Errorf("Content-Type %q: %d %s", contentType, resp.status, body)
 		}
 	}
 }
@@ -240,18 +101,14 @@ func orderFile(t *testing.T, id string) string {
 // F13: a large body is taken up to the limit; beyond it the answer comes at once and the connection ends.
 func TestServeBodySizes(t *testing.T) {
 	s := serve(t, nil)
-	if resp, body := s.do(demopay(s, "/callbacks/demopay", "BIG", "ORD-2026-5001", strings.Repeat("x", 900<<10))); resp.StatusCode != 200 || !s.paid("ORD-2026-5001") {
-		t.Errorf("900 KiB: %d %s", resp.StatusCode, body)
+	if resp, body := s.do(demopay(s, "/callbacks/demopay", "BIG", "ORD-2026-5001", strings.Repeat("x", 900<<10))); resp.status != 200 || !s.paid("ORD-2026-5001") {
+		t.Errorf("900 KiB: %d %s", resp.status, body)
 	}
 	for name, head := range map[string]string{
 		"with its length": "Content-Length: 67108864\r\n\r\n",
 		"in chunks":       "Transfer-Encoding: chunked\r\n\r\n",
 	} {
-		conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer conn.Close()
+		conn := s.dial(10 * time.Second)
 		go func() {
 			fmt.Fprintf(conn, "POST /callbacks/demopay HTTP/1.1\r\nHost: x\r\n%s", head)
 			chunk := bytes.Repeat([]byte("x"), 64<<10)
@@ -264,7 +121,6 @@ func TestServeBodySizes(t *testing.T) {
 			}
 		}()
 		start := time.Now()
-		conn.SetReadDeadline(start.Add(10 * time.Second))
 		answer, _ := io.ReadAll(conn) // ends when the server closes; a reset after the answer is as good
 		if !strings.HasPrefix(string(answer), "HTTP/1.1 413 ") || time.Since(start) > 5*time.Second {
 			t.Errorf("64 MiB %s: %.60q after %v; want 413 and the end of the connection", name, answer, time.Since(start))
@@ -275,14 +131,9 @@ func TestServeBodySizes(t *testing.T) {
 // Half a header must not hold a connection.
 func TestServeSlowHeader(t *testing.T) {
 	s := serve(t, nil)
-	conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
+	conn := s.dial(9 * time.Second)
 	fmt.Fprint(conn, "POST /callbacks/stripe HTTP/1.1\r\nHost: x\r\nX-Slow:")
 	start := time.Now()
-	conn.SetReadDeadline(start.Add(9 * time.Second))
 	if _, err := io.ReadAll(conn); err != nil {
 		t.Errorf("still held after %v: %v", time.Since(start), err)
 	}
@@ -356,7 +207,7 @@ func TestServeKeepsRequestID(t *testing.T) {
 		req := s.request("GET", "/healthz", nil)
 		req.Header.Set("X-Request-Id", id)
 		resp, _ := s.do(req)
-		if got := resp.Header.Get("X-Request-Id"); got == "" || (got == id) != kept {
+		if got := resp.header.Get("X-Request-Id"); got == "" || (got == id) != kept {
 			t.Errorf("X-Request-Id %q: answered %q", id, got)
 		}
 	}
@@ -390,8 +241,8 @@ func TestServeReplayClock(t *testing.T) {
 		}
 		req.Header.Set(callback.ReplayHeader, rec.ReceivedAt.Format(time.RFC3339Nano))
 		resp, body := s.do(req)
-		if resp.StatusCode != rec.Expect.ReplyStatus || rec.Expect.ReplyBody != "" && body != rec.Expect.ReplyBody {
-			t.Errorf("%s: %d %s, want %d %s", file, resp.StatusCode, body, rec.Expect.ReplyStatus, rec.Expect.ReplyBody)
+		if resp.status != rec.Expect.ReplyStatus || rec.Expect.ReplyBody != "" && body != rec.Expect.ReplyBody {
+			t.Errorf("%s: %d %s, want %d %s", file, resp.status, body, rec.Expect.ReplyStatus, rec.Expect.ReplyBody)
 		}
 	}
 }

@@ -100,26 +100,38 @@ func redactDSN(dsn string) string {
 func (l *Ledger) connectPostgres(dsn string) error {
 	conf, err := pgx.ParseConfig(dsn)
 	if err != nil {
-		return fmt.Errorf("database %s: %s", redactDSN(dsn), "the address is not understood")
+		return fmt.Errorf("database %s: the address is not understood", redactDSN(dsn))
 	}
-	if conf.RuntimeParams["timezone"] == "" {
-		conf.RuntimeParams["timezone"] = "UTC"
-	}
-	if conf.RuntimeParams["lock_timeout"] == "" {
-		conf.RuntimeParams["lock_timeout"] = lockWait
-	}
+	setUnlessGiven(conf, "timezone", "UTC")
+	setUnlessGiven(conf, "lock_timeout", lockWait)
 	if conf.ConnectTimeout == 0 {
 		conf.ConnectTimeout = 3 * time.Second
 	}
 	conf.StatementCacheCapacity = 2048 // a batch of another size is another statement
-	pool := stdlib.OpenDB(*conf)
+	l.dialect = dialect{postgresName}
+	if l.read, err = l.postgresPool(*conf.Copy()); err != nil {
+		return err
+	}
+	// The book's own statements all go by a key. Planned once while a table was still empty, they would keep a plan that reads the
+	// whole table, and be a disaster an hour later; planned anew each time, planning would cost more than the work.
+	setUnlessGiven(conf, "plan_cache_mode", "force_generic_plan")
+	setUnlessGiven(conf, "enable_seqscan", "off")
+	l.db, err = l.postgresPool(*conf)
+	return err
+}
+
+func setUnlessGiven(conf *pgx.ConnConfig, name, value string) {
+	if conf.RuntimeParams[name] == "" {
+		conf.RuntimeParams[name] = value
+	}
+}
+
+func (l *Ledger) postgresPool(conf pgx.ConnConfig) (*gorm.DB, error) {
+	pool := stdlib.OpenDB(conf)
 	pool.SetMaxOpenConns(l.options.MaxConns)
 	pool.SetMaxIdleConns(l.options.MaxConns)
 	pool.SetConnMaxIdleTime(5 * time.Minute)
-	l.dialect = dialect{postgresName}
-	l.db, err = gorm.Open(postgres.New(postgres.Config{Conn: pool}), gormConfig(l))
-	l.read = l.db
-	return err
+	return gorm.Open(postgres.New(postgres.Config{Conn: pool}), gormConfig(l))
 }
 
 // connectSQLite opens one connection for writes, because SQLite has one writer and its busy loop is not fair while a pool's

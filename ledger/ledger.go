@@ -17,7 +17,7 @@ type Options struct {
 	Log       *slog.Logger     // nil: discard
 	NoMigrate bool             // an empty or older schema is an error instead of being brought up to date
 	Elsewhere []string         // accounts whose orders are not kept here: no order checks
-	MaxConns  int              // PostgreSQL: size of the pool; 0: 16
+	MaxConns  int              // PostgreSQL: connections for writing, and as many for reading; 0: 16
 	BatchMax  int              // callbacks in one transaction at most; 0: 256
 	Patience  time.Duration    // how long one Record retries a busy or failing database; 0: 4 s, below every provider's limit
 	// RefusedRows bounds the refused callbacks kept as evidence (the oldest go first); 0: 20,000.
@@ -31,7 +31,7 @@ type Options struct {
 // Ledger is an open book. It is safe for any number of goroutines.
 type Ledger struct {
 	db        *gorm.DB // writes
-	read      *gorm.DB // reads: the same pool on PostgreSQL, a read-only one on SQLite
+	read      *gorm.DB // reads: a pool of its own, so that a long list keeps no callback waiting
 	dialect   dialect
 	now       func() time.Time
 	log       *slog.Logger

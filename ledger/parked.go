@@ -110,8 +110,8 @@ func (e *engine) gatherParked(parked []models.Transaction) error {
 // sweepPage is how many parked rows one transaction looks at.
 const sweepPage = 500
 
-// Sweep applies what is parked and can be applied by now, and prunes old refused callbacks. It is cheap when nothing is parked. It
-// returns how many rows found their place.
+// Sweep applies what is parked and can be applied by now, prunes old refused callbacks, and keeps the database's statistics fresh. It is
+// cheap when there is nothing to do. It returns how many rows found their place.
 func (l *Ledger) Sweep(ctx context.Context) (applied int, err error) {
 	var after key
 	for {
@@ -143,7 +143,10 @@ func (l *Ledger) Sweep(ctx context.Context) (applied int, err error) {
 	if err != nil {
 		return applied, err
 	}
-	return applied, l.pruneRefused(ctx)
+	if err := l.pruneRefused(ctx); err != nil {
+		return applied, err
+	}
+	return applied, l.freshStatistics(ctx)
 }
 
 func (l *Ledger) parkedPage(ctx context.Context, after key) (page []models.Transaction, err error) {

@@ -75,6 +75,7 @@ type Import struct {
 func (l *Ledger) ImportTransactions(ctx context.Context, movements iter.Seq2[Import, error]) (map[models.Outcome]int, error) {
 	counts := map[models.Outcome]int{}
 	err := l.inTx(ctx, func(tx *gorm.DB) error {
+		var grown growing
 		return inChunks(movements, inChunk, func(chunk []Import) error {
 			deliveries := make([]*delivery, len(chunk))
 			for i, m := range chunk {
@@ -91,7 +92,7 @@ func (l *Ledger) ImportTransactions(ctx context.Context, movements iter.Seq2[Imp
 				}
 				counts[news(d.outcomes)]++
 			}
-			return nil
+			return grown.chunk(l, tx, "transactions", "aliases")
 		})
 	})
 	return counts, err

@@ -42,6 +42,11 @@ func (d Day) Add(n int) Day { return civil(time.Date(d.year, d.month, d.day+n, 0
 // Before says whether d is earlier than o.
 func (d Day) Before(o Day) bool { return d.String() < o.String() }
 
+func (d Day) daysTo(o Day) int {
+	from := time.Date(d.year, d.month, d.day, 0, 0, 0, 0, time.UTC)
+	return int(time.Date(o.year, o.month, o.day, 0, 0, 0, 0, time.UTC).Sub(from) / (24 * time.Hour))
+}
+
 // Bounds is the business day, from ≤ t < to, in UTC. It begins cut after midnight of zone's clock (before it when cut is negative)
 // and lasts until the next one begins: 23 or 25 hours where the clock is changed.
 func (d Day) Bounds(zone *time.Location, cut time.Duration) (from, to time.Time) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"slices"
 
 	"paybook/models"
@@ -51,14 +52,18 @@ func (r *run) finishGaps(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	rounded := slices.ContainsFunc(r.findings, func(f finding) bool { return f.entry != nil && looksRounded(f.entry.TransactionID) })
+	clues := r.clues()
+	seen := map[string]bool{}
 	for _, f := range r.findings {
-		o, known := orders[f.orderID()]
 		g := r.gap(f)
-		if known {
+		for n := 2; seen[g.ID]; n++ { // two differences of one name, against all rules: both are told
+			g.ID = gapID(g.Account, g.Date, name{g.EntryKind, fmt.Sprintf("%s#%d", g.TransactionID, n)}, g.Kind)
+		}
+		seen[g.ID] = true
+		if o, known := orders[g.OrderID]; known {
 			g.Order = &models.Side{Amount: o.Money().Text(), Currency: o.Currency, Status: string(o.Status)}
 		}
-		g.Reason, g.Next = r.reason(f, &g, rounded), r.next(f, &g)
+		g.Reason, g.Next = r.reason(&f, &g)+clues.of(&f), r.next(&f, &g)
 		r.gaps = append(r.gaps, g)
 	}
 	sortGaps(r.gaps)
@@ -87,7 +92,11 @@ func (r *run) gap(f finding) models.Gap {
 	if e := f.entry; e != nil {
 		of = identity(&e.Entry)
 		g.ParentID, g.RefundOrderID = cmp.Or(e.ParentID, g.ParentID), cmp.Or(e.RefundOrderID, g.RefundOrderID)
-		g.Statement = r.side(e)
+		if f.of == nil {
+			g.Statement = r.side(e)
+		} else {
+			g.Statement = f.of.Statement
+		}
 	}
 	g.EntryKind, g.TransactionID = of.kind, of.id
 	if slices.ContainsFunc(f.waits, r.unread) {
@@ -99,9 +108,6 @@ func (r *run) gap(f finding) models.Gap {
 	if f.of != nil {
 		g.ID, g.Date, g.WaitsFor, g.DecidedOn = f.of.ID, f.of.Date, f.of.WaitsFor, r.day.String()
 		g.TransactionID = f.of.TransactionID
-		if g.Statement != nil {
-			g.Statement = f.of.Statement
-		}
 	}
 	return g
 }

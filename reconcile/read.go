@@ -14,15 +14,17 @@ import (
 // progressEvery is how many rows pass between two calls of Options.Progress.
 const progressEvery = 10_000
 
-// inputs finds and hashes the day's files. Of files with the same content, packed or plain, the first is read.
+// findFiles finds and hashes the day's files. Of files with the same content, packed or plain, the first is read.
 func (r *run) findFiles(ctx context.Context, src Source) error {
 	files, err := src(ctx, r.day)
 	var none *NoFileError
-	if errors.As(err, &none) {
-		return fmt.Errorf("no statement for %s on %s: looked for %s; name the file with --statement, or declare that there is none with --no-statement",
-			r.account.Name, r.day, strings.Join(none.Looked, ", "))
-	}
-	if err != nil {
+	switch {
+	case errors.Is(err, errDeclaredNone):
+		return nil
+	case errors.As(err, &none), err == nil && len(files) == 0:
+		return fmt.Errorf("no statement for %s on %s%s; name the file with --statement, or declare that there is none with --no-statement",
+			r.account.Name, r.day, none.places())
+	case err != nil:
 		return err
 	}
 	first := map[string]*input{}

@@ -28,7 +28,14 @@ type NoFileError struct {
 	Looked []string // the places
 }
 
-func (e *NoFileError) Error() string { return "no file: looked for " + strings.Join(e.Looked, ", ") }
+func (e *NoFileError) Error() string { return "no file" + e.places() }
+
+func (e *NoFileError) places() string {
+	if e == nil || len(e.Looked) == 0 {
+		return ""
+	}
+	return ": looked for " + strings.Join(e.Looked, ", ")
+}
 
 // Files is the source of files given by name, whatever the day.
 func Files(paths ...string) Source {
@@ -69,8 +76,11 @@ func Folder(globs []string) Source {
 
 // NoStatement declares that the provider has no statement for the day: whatever the book holds of it is missing there.
 func NoStatement() Source {
-	return func(context.Context, Day) ([]File, error) { return nil, nil }
+	return func(context.Context, Day) ([]File, error) { return nil, errDeclaredNone }
 }
+
+// errDeclaredNone tells a day that was declared to have no statement from a source that came back with empty hands.
+var errDeclaredNone = errors.New("declared to have no statement")
 
 func fileAt(path string) File {
 	return File{Name: path, Open: func() (io.ReadCloser, error) {

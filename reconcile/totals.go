@@ -84,10 +84,12 @@ func (t totals) report(fees bool) []Total {
 		}
 		list = append(list, line)
 	}
-	slices.SortFunc(list, func(a, b Total) int {
-		return cmp.Or(cmp.Compare(slices.Index(kindOrder, a.Kind), slices.Index(kindOrder, b.Kind)), cmp.Compare(a.Currency, b.Currency))
-	})
+	slices.SortFunc(list, func(a, b Total) int { return compareTotals(totalKey{a.Kind, a.Currency}, totalKey{b.Kind, b.Currency}) })
 	return list
+}
+
+func compareTotals(a, b totalKey) int {
+	return cmp.Or(cmp.Compare(slices.Index(kindOrder, a.kind), slices.Index(kindOrder, b.kind)), cmp.Compare(a.currency, b.currency))
 }
 
 func major(minor *big.Int, currency string) string {

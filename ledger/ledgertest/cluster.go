@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"syscall"
 	"time"
@@ -182,16 +183,25 @@ func (c *Cluster) TCP(database string) string {
 }
 
 // Kill9 ends every process of the server at once, as a crash does: what was not on disk is lost, and the next Up has to
-// recover. Each backend leads a session of its own, so killing the process group would leave them answering for a while.
+// recover. Each backend leads a session of its own, so killing the process group would leave them answering for a while. It
+// returns when all are gone: a server does not start while one of the old still holds the shared memory.
 func (c *Cluster) Kill9() {
 	main := c.server.Process
-	_ = main.Signal(syscall.SIGSTOP) // no new child from here on
+	_ = main.Signal(syscall.SIGSTOP)
+	waitFor(func() bool { return !running(main.Pid) }) // no new child from here on
 	children := childrenOf(main.Pid)
 	_ = main.Kill()
 	for _, pid := range children {
 		_ = syscall.Kill(pid, syscall.SIGKILL)
 	}
 	<-c.done
+	waitFor(func() bool { return !slices.ContainsFunc(children, alive) })
+}
+
+func waitFor(condition func() bool) {
+	for deadline := time.Now().Add(10 * time.Second); !condition() && time.Now().Before(deadline); {
+		time.Sleep(time.Millisecond)
+	}
 }
 
 // Stop ends the server, running or not, and removes its folder.

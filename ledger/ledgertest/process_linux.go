@@ -26,20 +26,34 @@ func memoryDir() string {
 	return dir
 }
 
-// childrenOf reads /proc/PID/stat, which is "PID (NAME) STATE PPID …"; the name may hold brackets and blanks itself.
 func childrenOf(parent int) (pids []int) {
 	files, _ := filepath.Glob("/proc/[0-9]*/stat")
 	for _, file := range files {
-		stat, err := os.ReadFile(file)
-		if err != nil {
-			continue // it has ended meanwhile
-		}
-		fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
-		if len(fields) > 1 && fields[1] == strconv.Itoa(parent) {
-			if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file))); err == nil {
-				pids = append(pids, pid)
-			}
+		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
+		if _, its := stat(pid); err == nil && its == parent {
+			pids = append(pids, pid)
 		}
 	}
 	return pids
+}
+
+// running is false for a process that is stopped or gone.
+func running(pid int) bool { state, _ := stat(pid); return state != "T" && alive(pid) }
+
+// alive is false for a zombie too: it holds nothing any more, and in a container perhaps nobody collects it.
+func alive(pid int) bool { state, _ := stat(pid); return state != "" && state != "Z" }
+
+// stat reads /proc/PID/stat, which is "PID (NAME) STATE PPID …"; the name may hold brackets and blanks itself. The state of a
+// process that is gone is "".
+func stat(pid int) (state string, parent int) {
+	line, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return "", 0
+	}
+	fields := strings.Fields(string(line[bytes.LastIndexByte(line, ')')+1:]))
+	if len(fields) < 2 {
+		return "", 0
+	}
+	parent, _ = strconv.Atoi(fields[1]) // the kernel writes a number
+	return fields[0], parent
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // baseAttr is empty: only Linux can end a child with its parent.
@@ -28,3 +29,8 @@ func childrenOf(parent int) (pids []int) {
 	}
 	return pids
 }
+
+// running is false after a moment that is long enough for a signal to arrive: there is no cheap way to ask.
+func running(int) bool { time.Sleep(10 * time.Millisecond); return false }
+
+func alive(pid int) bool { return syscall.Kill(pid, 0) == nil }

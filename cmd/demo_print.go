@@ -1,0 +1,103 @@
+package cmd
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"paybook/models"
+)
+
+func (d *demo) say(format string, args ...any) { fmt.Fprintf(d.a.out, format+"\n", args...) }
+
+func (d *demo) printBanner() {
+	d.say("%s  what the providers told us, and what their statements say", d.p.bold("Paybook"))
+	d.say("%s", d.p.dim(fmt.Sprintf("server     %s, its clock set by the recordings", d.url)))
+	d.say("%s", d.p.dim("database   "+d.database()))
+}
+
+// print shows an account's callbacks, one line each.
+func (x *act) print(callbacks int) {
+	shop := fmt.Sprintf("%d orders", len(x.orders))
+	if x.seeds > 0 {
+		shop += fmt.Sprintf(", %d older payments", x.seeds)
+	}
+	x.say("\n%s  %s", x.p.bold(x.account.Name), x.p.dim(fmt.Sprintf("%s, %d callbacks", shop, callbacks)))
+	t := newTable("", "callback", "says", "http", "became", "order")
+	for _, l := range x.lines {
+		t.AppendRow([]any{x.p.mark(l.got.OK), l.name, l.says(), l.got.Status, l.becameWord(x.p), l.orderWord(x.p)})
+	}
+	if err := printTable(x.a.out, t, ""); err != nil {
+		return // the end of the program says that the result could not be written
+	}
+}
+
+func (p paint) mark(ok bool) string {
+	if ok {
+		return p.good("✓")
+	}
+	return p.bad("✗")
+}
+
+func (l line) says() string {
+	if l.got.Amount == "" {
+		return l.got.Event
+	}
+	return l.got.Event + " " + l.got.Amount + " " + l.got.Currency
+}
+
+func (l line) becameWord(p paint) string {
+	if l.early {
+		return p.warn("parked") + ", " + p.good("then "+string(l.got.outcome))
+	}
+	return l.got.became(p)
+}
+
+// orderWord is the order and its state, with an arrow where it moved.
+func (l line) orderWord(p paint) string {
+	switch {
+	case l.order == "":
+		return ""
+	case l.from != l.to && l.early:
+		return cell(l.order) + " created, then " + p.state(l.to)
+	case l.from != l.to:
+		return cell(l.order) + " " + string(l.from) + " → " + p.state(l.to)
+	}
+	return p.dim(cell(l.order) + " stays " + string(l.to))
+}
+
+func (d *demo) printSummary(took time.Duration) {
+	var parts []string
+	for _, o := range allOutcomes {
+		if n := d.became[o]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, strings.ReplaceAll(string(o), "_", " ")))
+		}
+	}
+	if d.refused > 0 {
+		parts = append(parts, fmt.Sprintf("%d refused", d.refused))
+	}
+	d.say("\n%s  %d callbacks: %s", d.p.bold("In all"), d.callbacks, strings.Join(parts, ", "))
+	d.say("        %d statement rows compared: %d match, %d gaps found", d.rows, d.matched, d.gaps)
+	if len(d.wrong) == 0 {
+		d.say("        %s, in %.1f s", d.p.good("Everything came out as the recordings say"), took.Seconds())
+		return
+	}
+	d.say("        %s, in %.1f s:", d.p.bad(fmt.Sprintf("%d things came out otherwise than recorded", len(d.wrong))), took.Seconds())
+	for _, w := range d.wrong {
+		d.say("  %s", cell(w))
+	}
+}
+
+func (d *demo) printServing() {
+	d.say("\nServing %s until Ctrl-C. The book, for another terminal:", d.p.bold(d.url))
+	d.say("  app orders list --database %s", d.database())
+}
+
+// gapColour is red for money that only one side knows of, yellow for what both sides see differently.
+func (p paint) gap(kind models.GapKind) string {
+	switch kind {
+	case models.GapMissingLocal, models.GapMissingProvider:
+		return p.bad(string(kind))
+	}
+	return p.warn(string(kind))
+}

@@ -1,0 +1,217 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"paybook/ledger"
+	"paybook/models"
+	"paybook/reconcile"
+)
+
+type reconcileOptions struct {
+	date        string
+	accounts    []string
+	statements  []string
+	noStatement bool
+	format      string
+	output      string
+	dryRun      bool
+}
+
+// reportFormats are the ways a report can be written.
+var reportFormats = []string{"table", "json", "csv"}
+
+func newReconcileCommand(a *app) *cobra.Command {
+	var o reconcileOptions
+	c := &cobra.Command{
+		Use:   "reconcile",
+		Short: "Compare the book with the providers' statements of one day",
+		Long: `Compare the book with the providers' statements of one business day, account by account, and keep what differs as gaps. The statement
+files are found by the account's "statements" patterns, or named by --statement. The same files again change nothing; a corrected file
+rewrites the open gaps. An account that cannot be run does not stop the others.
+
+Exit codes:
+  0  balanced
+  1  there are open gaps
+  2  could not be done for at least one account: no or a wrong file, usage, configuration, database; nothing of it is written`,
+		Example: "  app reconcile --date 2026-11-29\n  app reconcile --date 2026-11-29 --account wechatpay --statement tradebill.csv --format json\n" +
+			"  app reconcile --date 2026-11-29 --account wechatpay --no-statement",
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return a.reconcile(c.Context(), o) },
+	}
+	f := c.Flags()
+	f.StringVar(&o.date, "date", "", "business day, `YYYY-MM-DD` (default: yesterday in the account's zone)")
+	f.StringArrayVar(&o.accounts, "account", nil, "only this account; may be given several times (default: all)")
+	f.StringArrayVar(&o.statements, "statement", nil, "statement `FILE` instead of the account's source; may be given several times, needs exactly one --account")
+	f.BoolVar(&o.noStatement, "no-statement", false, "declare that the provider has no statement for this day")
+	f.StringVar(&o.output, "output", "", "write the report to `FILE`")
+	f.BoolVar(&o.dryRun, "dry-run", false, "find everything out, write nothing to the book")
+	formatFlag(c, &o.format, reportFormats...)
+	return c
+}
+
+func (a *app) reconcile(ctx context.Context, o reconcileOptions) error {
+	accounts, err := a.reconcileAccounts(o)
+	if err != nil {
+		return err
+	}
+	book, err := a.openBook(ctx)
+	if err != nil {
+		return err
+	}
+	defer book.Close()
+	var items []reconcile.Item
+	for _, account := range accounts {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if account.source(o) == nil {
+			fmt.Fprintf(a.err, "%s: skipped, it has no statement source; name one by --statement, or declare --no-statement\n", account.Name)
+			continue
+		}
+		items = append(items, a.reconcileOne(ctx, book, account, o))
+	}
+	if len(items) == 0 {
+		return errors.New("no account has a statement source: set accounts[].statements, or name a file by --statement")
+	}
+	if err := a.writeReport(o, items); err != nil {
+		return err
+	}
+	return reconcileResult(items)
+}
+
+// reconcileAccounts checks the flags and finds the accounts, before anything is done.
+func (a *app) reconcileAccounts(o reconcileOptions) ([]*Account, error) {
+	if err := onlyFormats(o.format, reportFormats...); err != nil {
+		return nil, err
+	}
+	if o.date != "" {
+		if _, err := reconcile.ParseDay(o.date); err != nil {
+			return nil, fmt.Errorf("--date: %w", err)
+		}
+	}
+	switch {
+	case len(o.statements) > 0 && o.noStatement:
+		return nil, errors.New("--statement and --no-statement exclude each other")
+	case (len(o.statements) > 0 || o.noStatement) && len(o.accounts) != 1:
+		return nil, errors.New("--statement and --no-statement need exactly one --account")
+	}
+	c, err := a.config()
+	if err != nil {
+		return nil, err
+	}
+	if len(o.accounts) == 0 {
+		if len(c.Accounts) == 0 {
+			return nil, errNoAccounts
+		}
+		return c.Accounts, nil
+	}
+	var accounts []*Account
+	for _, name := range o.accounts {
+		if name == "" {
+			return nil, errors.New("--account: empty")
+		}
+		account, err := c.account(name)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.Contains(accounts, account) {
+			accounts = append(accounts, account)
+		}
+	}
+	return accounts, nil
+}
+
+// source is where the account's statement comes from; nil when it has none.
+func (a *Account) source(o reconcileOptions) reconcile.Source {
+	switch {
+	case o.noStatement:
+		return reconcile.NoStatement()
+	case len(o.statements) > 0:
+		return reconcile.Files(o.statements...)
+	case len(a.Statements) > 0:
+		return reconcile.Folder(a.Statements)
+	}
+	return nil
+}
+
+// reconciled is the account as package reconcile wants it.
+func (a *Account) reconciled() reconcile.Account {
+	edge := a.Edge
+	if edge == 0 {
+		edge = -1 // configured as none, where zero would mean the default
+	}
+	return reconcile.Account{
+		Name: a.Name, ProviderName: a.ProviderName, Provider: a.Provider, Zone: a.Zone, Cut: a.Cut, Edge: edge, Lag: a.Lag,
+		OrdersElsewhere: a.Elsewhere, Statements: a.Statements,
+	}
+}
+
+func (a *app) reconcileOne(ctx context.Context, book *ledger.Ledger, account *Account, o reconcileOptions) reconcile.Item {
+	day := reconcile.Yesterday(a.now(), account.Zone, account.Cut)
+	if o.date != "" {
+		var err error
+		if day, err = reconcile.ParseDay(o.date); err != nil {
+			return reconcile.Item{Account: account.Name, Err: err}
+		}
+	}
+	tick, done := a.progress(account.Name + " rows")
+	defer done()
+	options := reconcile.Options{DryRun: o.dryRun, Now: a.now, Progress: func(rows int64) { tick(int(rows)) }}
+	report, err := reconcile.Run(ctx, book, account.reconciled(), account.source(o), day, options)
+	if err != nil {
+		return reconcile.Item{Account: account.Name, Err: err}
+	}
+	return reconcile.Item{Report: report}
+}
+
+func (a *app) writeReport(o reconcileOptions, items []reconcile.Item) error {
+	colour, width := a.colours().on, a.width()
+	write := func(w io.Writer) error {
+		switch o.format {
+		case "json":
+			return reconcile.WriteJSON(w, items)
+		case "csv":
+			return reconcile.WriteCSV(w, items)
+		}
+		return reconcile.WriteTable(w, items, colour, width)
+	}
+	if o.output == "" {
+		return write(a.out)
+	}
+	colour, width = false, 0
+	if err := writeFile(o.output, write); err != nil {
+		return err
+	}
+	fmt.Fprintf(a.err, "written to %s\n", o.output)
+	return nil
+}
+
+// reconcileResult is the exit code of all accounts together: the worst of them.
+func reconcileResult(items []reconcile.Item) error {
+	var failed []error
+	gaps := false
+	for _, item := range items {
+		switch {
+		case item.Err != nil && errors.Is(item.Err, context.Canceled):
+			return item.Err
+		case item.Err != nil:
+			failed = append(failed, fmt.Errorf("%s: %w", item.Account, item.Err))
+		case item.Report.Result != models.Balanced:
+			gaps = true
+		}
+	}
+	switch {
+	case len(failed) > 0:
+		return errors.Join(failed...)
+	case gaps:
+		return errLook
+	}
+	return nil
+}

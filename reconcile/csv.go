@@ -1,0 +1,75 @@
+package reconcile
+
+import (
+	"encoding/csv"
+	"io"
+	"strconv"
+	"strings"
+
+	"paybook/models"
+)
+
+// csvHeader has one column a fact: both sides of a gap lie flat in its row.
+var csvHeader = []string{
+	"account", "date", "gap_id", "kind", "differs", "entry_kind", "transaction_id", "order_id", "parent_id", "refund_order_id", "state", "new",
+	"statement_amount", "statement_currency", "statement_status", "statement_file", "statement_line",
+	"ledger_amount", "ledger_currency", "ledger_status", "order_amount", "order_currency", "order_status",
+	"reason", "next", "first_seen", "age_days",
+}
+
+// WriteCSV prints one row a gap, open and carried. Accounts that could not be run have none: their errors are told elsewhere.
+func WriteCSV(w io.Writer, items []Item) error {
+	out := csv.NewWriter(w)
+	if err := out.Write(csvHeader); err != nil {
+		return err
+	}
+	for _, item := range items {
+		if item.Report == nil {
+			continue
+		}
+		for _, gaps := range [][]GapReport{item.Report.Gaps, item.Report.Carried} {
+			for i := range gaps {
+				if err := out.Write(csvRow(item.Report, &gaps[i])); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+func csvRow(r *Report, g *GapReport) []string {
+	date := g.Date
+	if date == "" {
+		date = r.Date
+	}
+	row := []string{
+		harmless(r.Account), date, g.ID, string(g.Kind), strings.Join(g.Differs, " "), string(g.EntryKind), harmless(g.TransactionID), harmless(g.OrderID),
+		harmless(g.ParentID), harmless(g.RefundOrderID), string(g.State), strconv.FormatBool(g.New),
+	}
+	row = append(row, csvSide(g.Statement)...)
+	if s := g.Statement; s != nil {
+		row = append(row, harmless(s.File), strconv.Itoa(s.Line))
+	} else {
+		row = append(row, "", "")
+	}
+	row = append(row, csvSide(g.Ledger)...)
+	row = append(row, csvSide(g.Order)...)
+	return append(row, harmless(g.Reason), harmless(g.Next), g.FirstSeen, strconv.Itoa(g.AgeDays))
+}
+
+func csvSide(s *models.Side) []string {
+	if s == nil {
+		return []string{"", "", ""}
+	}
+	return []string{s.Amount, s.Currency, s.Status}
+}
+
+// harmless keeps a spreadsheet from taking a stranger's text for a formula. Amounts, which may begin with a minus, are not text.
+func harmless(cell string) string {
+	if cell != "" && strings.ContainsRune("=+-@\t\r\n＝＋－＠", []rune(cell)[0]) {
+		return "'" + cell
+	}
+	return cell
+}

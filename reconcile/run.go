@@ -1,0 +1,251 @@
+// Package reconcile compares, day by day, what the book holds with what the provider says in its statements. The differences are
+// gaps (finance calls them breaks), each kept from the run that finds it first to the one that finds it gone.
+//
+// The statement and the book stream past each other, so that a day of a million rows takes the memory of its gaps. Nothing is
+// written before both have been read to the end; then a run and all it has found is written at once.
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"paybook/ledger"
+	"paybook/models"
+)
+
+// Account is one account to be reconciled.
+type Account struct {
+	Name         string
+	ProviderName string // as the report calls it; "" takes the provider's own
+	Provider     Provider
+	Zone         *time.Location // nil: the provider's own, and Cut with it
+	Cut          time.Duration  // when the business day begins, after local midnight
+	// Edge is how near a bound of the day a row without a partner waits for the neighbouring day's statement. 0: ten seconds;
+	// negative: none waits.
+	Edge time.Duration
+	// Lag is for how many days a transaction that the statement does not have waits for later ones: for providers that settle
+	// in batches.
+	Lag             int
+	OrdersElsewhere bool     // this account's orders are not kept here
+	Statements      []string // where the daily run looks: see Folder
+}
+
+// Options of Run. The zero value is usable.
+type Options struct {
+	DryRun   bool             // find everything out, write nothing
+	Now      func() time.Time // the clock that gaps are dated by; nil: time.Now
+	Progress func(rows int64) // if set, is told now and then how many rows of a file are read
+}
+
+const edgeDefault = 10 * time.Second
+
+// tries is how often a run is made again because another run of its account was saved while it was under way.
+const tries = 3
+
+// ErrBusy means that other runs of the account kept coming in between.
+var ErrBusy = errors.New("busy: another run of this account is under way; try again when it has ended")
+
+// Run reconciles one account and day. What is wrong with a file is a *models.FileError; after any error nothing is written. Gaps are
+// no error: see the report's Result.
+func Run(ctx context.Context, book *ledger.Ledger, a Account, src Source, day Day, o Options) (*Report, error) {
+	if err := fill(&a, &o); err != nil {
+		return nil, err
+	}
+	for range tries {
+		report, err := runOnce(ctx, book, a, src, day, o)
+		if !errors.Is(err, ledger.ErrMoved) {
+			return report, err
+		}
+	}
+	return nil, fmt.Errorf("reconcile %s, %s: %w", a.Name, day, ErrBusy)
+}
+
+func fill(a *Account, o *Options) error {
+	if a.Zone == nil {
+		zone, cut := a.Provider.Calendar()
+		loaded, err := time.LoadLocation(zone)
+		if err != nil {
+			return fmt.Errorf("account %s: time zone %q: %w", a.Name, zone, err)
+		}
+		a.Zone, a.Cut = loaded, cut
+	}
+	if a.ProviderName == "" {
+		a.ProviderName = a.Provider.Name()
+	}
+	if a.Edge == 0 {
+		a.Edge = edgeDefault
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return nil
+}
+
+// run is one run in work.
+type run struct {
+	book     *ledger.Ledger
+	account  Account
+	day      Day
+	from, to time.Time
+	progress func(int64)
+	turn     int64
+
+	inputs        []*input
+	notes         []string
+	entries       int64
+	compared      int64
+	stated        totals
+	controlTotals string
+	payouts       map[string]ledger.Payout
+	adjusts       []*held
+
+	match        *matcher
+	booked       totals
+	transactions int64
+
+	others   []models.Gap    // other days' gaps that this statement may settle
+	ran      map[string]bool // days that have been run
+	used     map[name]bool   // rows of the book that were matched after the streams had ended
+	crossed  []ledger.Crossed
+	healed   []string // ids of other days' gaps
+	findings []finding
+	gaps     []models.Gap
+}
+
+func runOnce(ctx context.Context, book *ledger.Ledger, a Account, src Source, day Day, o Options) (*Report, error) {
+	r := &run{book: book, account: a, day: day, progress: o.Progress, stated: totals{}, booked: totals{}, payouts: map[string]ledger.Payout{},
+		used: map[name]bool{}, controlTotals: controlAgree}
+	r.from, r.to = day.Bounds(a.Zone, a.Cut)
+	if err := r.findFiles(ctx, src); err != nil {
+		return nil, err
+	}
+	if !o.DryRun {
+		if _, err := book.Sweep(ctx); err != nil { // what waits for its order and can be placed by now is no gap
+			return nil, err
+		}
+	}
+	if err := r.compare(ctx); err != nil {
+		return nil, err
+	}
+	return r.save(ctx, o)
+}
+
+// compare reads both sides and finds the differences.
+func (r *run) compare(ctx context.Context) (err error) {
+	if r.turn, err = r.book.Turn(ctx, r.account.Name); err != nil {
+		return err
+	}
+	if err := r.loadNeighbours(ctx); err != nil {
+		return err
+	}
+	if err := r.stream(ctx); err != nil {
+		return err
+	}
+	if len(r.inputs) == 0 {
+		r.controlTotals = controlNone
+	}
+	return r.settle(ctx)
+}
+
+func (r *run) inDay(at time.Time) bool { return !at.Before(r.from) && at.Before(r.to) }
+
+func (r *run) note(format string, args ...any) {
+	r.notes = append(r.notes, fmt.Sprintf(format, args...))
+}
+
+// batchSize is how many rows of the book travel together from its reader to the matcher.
+const batchSize = 512
+
+type batch struct {
+	rows []timed
+	err  error
+}
+
+// stream joins the two sides. The book is read beside the statement, a few batches ahead.
+func (r *run) stream(ctx context.Context) error {
+	ctx, stop := context.WithCancel(ctx)
+	batches, ended := make(chan batch, 4), make(chan struct{})
+	go func() {
+		defer close(ended)
+		r.readBook(ctx, batches)
+	}()
+	defer func() { stop(); <-ended }()
+
+	var rows []timed
+	next := func() (*timed, error) {
+		for len(rows) == 0 {
+			b, more := <-batches
+			if !more || b.err != nil {
+				return nil, b.err
+			}
+			rows = b.rows
+		}
+		t := &rows[0]
+		rows = rows[1:]
+		r.transactions++
+		if t.status == models.StatusSucceeded {
+			r.booked.local(t.local)
+		}
+		return t, nil
+	}
+	r.match = newMatcher(next, r.from, r.to, r.account.OrdersElsewhere)
+	if err := r.readFiles(ctx); err != nil {
+		return err
+	}
+	return r.match.finish()
+}
+
+// readBook sends the day's transactions of the kinds that are compared.
+func (r *run) readBook(ctx context.Context, batches chan<- batch) {
+	defer close(batches)
+	send := func(b batch) error {
+		select {
+		case batches <- b:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	words := interner{}
+	rows := make([]timed, 0, batchSize)
+	err := r.book.Transactions(ctx, r.account.Name, r.from, r.to, func(t models.Transaction) error {
+		if !t.Kind.Compared() {
+			return nil
+		}
+		rows = append(rows, timed{words.local(&t), t.OccurredAt})
+		if len(rows) < batchSize {
+			return nil
+		}
+		full := rows
+		rows = make([]timed, 0, batchSize)
+		return send(batch{rows: full})
+	})
+	if err == nil && len(rows) > 0 {
+		err = send(batch{rows: rows})
+	}
+	if err != nil {
+		_ = send(batch{err: err}) // nobody listens any more when the run was given up
+	}
+}
+
+// interner keeps one copy of words that every row repeats.
+type interner map[string]string
+
+func (in interner) word(w string) string {
+	if known, ok := in[w]; ok {
+		return known
+	}
+	in[w] = w
+	return w
+}
+
+func (in interner) local(t *models.Transaction) *local {
+	l := localOf(t)
+	l.kind = models.TransactionKind(in.word(string(l.kind)))
+	l.status = models.TransactionStatus(in.word(string(l.status)))
+	l.outcome = models.Outcome(in.word(string(l.outcome)))
+	l.money.Currency = in.word(l.money.Currency)
+	return l
+}
