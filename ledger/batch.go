@@ -1,10 +1,12 @@
 package ledger
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"sync"
 
 	"gorm.io/gorm"
@@ -26,25 +28,51 @@ type waiting struct {
 
 // committer gathers what is waiting and writes it in one transaction: one flush to the disk for many callbacks. There is no timer:
 // a lone callback goes at once, and while one batch is being flushed the next gathers by itself.
+//
+// On PostgreSQL several lanes do so side by side, so that the machine works while one of them waits for its flush. What is about one
+// order goes by one lane, so that its repeats meet in memory instead of in the database. SQLite has one writer, so one lane.
 type committer struct {
 	l     *Ledger
-	queue chan *waiting
+	lanes []chan *waiting
+	seed  maphash.Seed
 	quit  chan struct{}
 	once  sync.Once
 	ended chan struct{}
-	alone sync.WaitGroup // callbacks being tried alone
-	turns chan struct{}  // bounds how many at once
+	busy  sync.WaitGroup // lanes, and callbacks being tried alone
+	turns chan struct{}  // bounds how many are tried alone at once
 }
 
 func startCommitter(l *Ledger) *committer {
-	c := &committer{l: l, queue: make(chan *waiting, 4*l.options.BatchMax), quit: make(chan struct{}), ended: make(chan struct{}), turns: make(chan struct{}, 4)}
-	go c.loop()
+	c := &committer{l: l, lanes: make([]chan *waiting, l.options.Lanes), seed: maphash.MakeSeed(), quit: make(chan struct{}),
+		ended: make(chan struct{}), turns: make(chan struct{}, 4)}
+	if l.dialect.name == sqliteName {
+		c.lanes = c.lanes[:1]
+	}
+	for i := range c.lanes {
+		c.lanes[i] = make(chan *waiting, 4*l.options.BatchMax)
+		c.busy.Go(func() { c.loop(c.lanes[i]) })
+	}
 	return c
 }
 
+// stop lets the lanes write what was handed over, and waits for them.
 func (c *committer) stop() {
-	c.once.Do(func() { close(c.quit) })
+	c.once.Do(func() {
+		close(c.quit)
+		c.busy.Wait()
+		close(c.ended)
+	})
 	<-c.ended
+}
+
+// lane is where everything about one order goes.
+func (c *committer) lane(w *waiting) chan *waiting {
+	about := w.callback.ID
+	if w.delivery != nil {
+		ev := w.delivery.events[0]
+		about = cmp.Or(ev.OrderID, ev.ParentID, ev.TransactionID)
+	}
+	return c.lanes[maphash.String(c.seed, about)%uint64(len(c.lanes))]
 }
 
 // submit hands a callback over and waits until it is committed, or until its caller's time is up: then nobody knows, the answer is
@@ -52,7 +80,12 @@ func (c *committer) stop() {
 func (c *committer) submit(w *waiting) error {
 	w.done = make(chan error, 1)
 	select {
-	case c.queue <- w:
+	case <-c.quit: // checked first: a lane may be gone while its queue still has room
+		return errClosed
+	default:
+	}
+	select {
+	case c.lane(w) <- w:
 	case <-w.ctx.Done():
 		return w.ctx.Err()
 	case <-c.quit:
@@ -73,18 +106,16 @@ func (c *committer) submit(w *waiting) error {
 	}
 }
 
-func (c *committer) loop() {
-	defer close(c.ended)
-	defer c.alone.Wait()
+func (c *committer) loop(queue chan *waiting) {
 	for {
 		select {
-		case w := <-c.queue:
-			c.commit(c.gather(w))
+		case w := <-queue:
+			c.commit(c.gather(w, queue))
 		case <-c.quit:
 			for { // what was handed over before the end is still written
 				select {
-				case w := <-c.queue:
-					c.commit(c.gather(w))
+				case w := <-queue:
+					c.commit(c.gather(w, queue))
 				default:
 					return
 				}
@@ -94,8 +125,8 @@ func (c *committer) loop() {
 }
 
 // gather takes what is there, and nothing that nobody waits for any more.
-func (c *committer) gather(first *waiting) []*waiting {
-	batch := make([]*waiting, 0, len(c.queue)+1)
+func (c *committer) gather(first *waiting, queue chan *waiting) []*waiting {
+	batch := make([]*waiting, 0, len(queue)+1)
 	take := func(w *waiting) {
 		if err := w.ctx.Err(); err != nil {
 			w.done <- err
@@ -106,7 +137,7 @@ func (c *committer) gather(first *waiting) []*waiting {
 	take(first)
 	for len(batch) < c.l.options.BatchMax {
 		select {
-		case w := <-c.queue:
+		case w := <-queue:
 			take(w)
 		default:
 			return batch
@@ -129,13 +160,11 @@ func (c *committer) commit(batch []*waiting) {
 		}
 	case lockedOut(err), len(batch) > 1 && !retriable(err) && !errors.Is(err, context.DeadlineExceeded):
 		for _, w := range batch {
-			c.alone.Add(1)
-			go func() {
-				defer c.alone.Done()
+			c.busy.Go(func() {
 				c.turns <- struct{}{}
 				defer func() { <-c.turns }()
 				w.done <- c.write([]*waiting{w}, true)
-			}()
+			})
 		}
 		return
 	}

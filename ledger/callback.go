@@ -46,7 +46,7 @@ func addEvidence(evidence map[string]*models.Callback, cb models.Callback) {
 const callbackColumns = `id, account, method, path, query, headers, body, received_at, last_received_at, deliveries, verified, reason,
  detail, outcome, event, transaction_id, order_id, status`
 
-func (l *Ledger) keepCallbacks(w *writes, evidence map[string]*models.Callback) error {
+func (l *Ledger) keepCallbacks(w *pipe, evidence map[string]*models.Callback) error {
 	ids := make([]string, 0, len(evidence))
 	for id := range evidence {
 		ids = append(ids, id)
@@ -68,7 +68,7 @@ func (l *Ledger) keepCallbacks(w *writes, evidence map[string]*models.Callback) 
 				cb.Deliveries, cb.Verified, string(cb.Reason), cb.Detail, string(cb.Outcome), string(cb.Event), cb.TransactionID, cb.OrderID, cb.Status)
 		}
 		b.add(" ON CONFLICT (id) DO UPDATE SET deliveries = callbacks.deliveries + excluded.deliveries, last_received_at = excluded.last_received_at")
-		w.any(b)
+		w.write(b, anyRows)
 		return nil
 	})
 }

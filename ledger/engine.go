@@ -31,13 +31,14 @@ type engine struct {
 	tx          *gorm.DB
 	now         time.Time
 	careful     bool
-	writes      writes
+	pipe        pipe
 	names       map[key]string // what a name stands for
 	proposed    map[key]string // names this transaction has claimed, and for what
 	renamed     map[key]string // claimed names that turned out to mean an older row
 	rows        map[key]*row   // transactions read or made
 	orders      map[string]*orderWork
-	parked      map[key][]*row // by the parent's name: refunds that came before their payment
+	peeked      map[string]*models.Order // orders read without a lock; nil: there is none
+	parked      map[key][]*row           // by the parent's name: refunds that came before their payment
 	transitions []models.Transition
 	messages    []models.Message
 	evidence    map[string]*models.Callback // written last: the rows hold the outcomes
@@ -59,8 +60,8 @@ type orderWork struct {
 }
 
 func (l *Ledger) newEngine(tx *gorm.DB, now time.Time) *engine {
-	return &engine{l: l, tx: tx, now: now, careful: true, writes: writes{tx: tx}, names: map[key]string{}, renamed: map[key]string{}, proposed: map[key]string{}, rows: map[key]*row{},
-		orders: map[string]*orderWork{}, parked: map[key][]*row{}}
+	return &engine{l: l, tx: tx, now: now, careful: true, pipe: pipe{tx: tx}, names: map[key]string{}, renamed: map[key]string{}, proposed: map[key]string{}, rows: map[key]*row{},
+		orders: map[string]*orderWork{}, peeked: map[string]*models.Order{}, parked: map[key][]*row{}}
 }
 
 // run books every delivery and writes what came of it.
@@ -92,36 +93,56 @@ func (e *engine) gather(deliveries []*delivery) error {
 	if err := e.claim(deliveries); err != nil {
 		return err
 	}
-	wanted := map[key]bool{}
+	wanted, waited, peek := map[key]bool{}, map[key]bool{}, map[string]bool{}
 	for _, d := range deliveries {
 		for _, ev := range d.events {
-			e.want(d, ev, wanted)
+			e.want(d, ev, wanted, waited, peek)
 		}
 	}
 	if len(wanted) == 0 {
 		return nil
 	}
-	if err := e.load(wanted); err != nil {
+	e.load(wanted)
+	e.loadParked(waited)
+	if !e.careful {
+		e.peek(peek)
+	}
+	if err := e.pipe.flush(); err != nil {
 		return err
 	}
-	ids, families, payments := map[string]bool{}, map[string]bool{}, map[key]bool{}
+	ids, families := map[string]bool{}, map[string]bool{}
+	more := map[key]bool{}
 	for _, d := range deliveries {
 		for _, ev := range d.events {
-			e.involved(d, ev, ids, families, payments)
+			e.involved(d, ev, ids, families, more)
 		}
 	}
-	if err := e.loadParked(payments, ids, families); err != nil {
+	e.loadParked(more)
+	if err := e.pipe.flush(); err != nil {
 		return err
 	}
-	if err := e.lock(ids, families); err != nil {
-		return err
+	if len(e.parked) > 0 { // their sums will be asked for
+		for id := range ids {
+			families[id] = true
+		}
 	}
-	return e.loadFamilies(families)
+	return e.lock(ids, families)
 }
 
 // load reads rows by key into the working set.
-func (e *engine) load(wanted map[key]bool) error {
-	return e.l.loadTransactions(e.tx, wanted, func(t models.Transaction) error { e.keep(t); return nil })
+func (e *engine) load(wanted map[key]bool) {
+	e.l.readTransactions(&e.pipe, wanted, func(t models.Transaction) error { e.keep(t); return nil })
+}
+
+// peek reads orders without locking them.
+func (e *engine) peek(ids map[string]bool) {
+	list := make([]string, 0, len(ids))
+	for id := range ids {
+		list = append(list, id)
+		e.peeked[id] = nil
+	}
+	sort.Strings(list)
+	e.l.pipeOrders(&e.pipe, list, func(o models.Order) error { e.peeked[o.OrderID] = &o; return nil })
 }
 
 func (e *engine) keep(t models.Transaction) *row {
@@ -135,23 +156,24 @@ func (e *engine) keep(t models.Transaction) *row {
 	return r
 }
 
-// involved notes which orders an event may move (ids), of which orders the refunds must be known (families), and which
-// payments may have refunds waiting for them.
-func (e *engine) involved(d *delivery, ev models.Event, ids, families map[string]bool, payments map[key]bool) {
+// involved notes which orders an event may move (ids), of which orders the refunds must be known (families), and a payment's stored
+// name when the event does not say it, for refunds that wait for it.
+func (e *engine) involved(d *delivery, ev models.Event, ids, families map[string]bool, more map[key]bool) {
 	m, moves := meanings[ev.Kind]
-	if ev.TestMode || !moves && ev.Kind != models.RefundTotal {
+	if ev.TestMode || !moves && ev.Kind != models.RefundTotal || e.l.elsewhere[d.account] {
 		return
 	}
 	kind := m.kind
 	if !moves {
 		kind = models.Payment
 	}
-	r := e.rows[e.resolve(d.account, kind, ev)]
+	own := e.resolve(d.account, kind, ev)
+	r := e.rows[own]
 	if moves && r != nil && e.isRepeat(r, m, ev) {
-		return // nothing to decide, so no order to lock
+		return // nothing to decide, so no order to read
 	}
-	if e.l.elsewhere[d.account] {
-		return
+	if kind == models.Payment && m.status == models.StatusSucceeded && own.id != ev.TransactionID {
+		more[own] = true
 	}
 	order := ev.OrderID
 	if r != nil && r.OrderID != "" {
@@ -160,44 +182,50 @@ func (e *engine) involved(d *delivery, ev models.Event, ids, families map[string
 	if parent := e.payment(d.account, ev.ParentID); parent != nil && kind != models.Payment {
 		order = parent.OrderID
 	}
-	if order != "" {
-		ids[order] = true
-		if kind != models.Payment || !moves {
-			families[order] = true
-		}
+	if order == "" {
+		return
 	}
-	if kind == models.Payment && m.status == models.StatusSucceeded {
-		for _, name := range namesOf(ev) {
-			payments[key{d.account, models.Payment, name}] = true
-		}
-		if r != nil {
-			payments[r.key()] = true
-		}
+	ids[order] = true
+	if kind != models.Payment || !moves {
+		families[order] = true
 	}
 }
 
-// lock reads the orders, those of families locked.
+// lock reads the orders, those of families locked, and then the families. The orders are locked by then, so nobody adds to their sums
+// behind our back.
 func (e *engine) lock(ids, families map[string]bool) error {
-	var locked, read []string
+	var locked []string
+	read := map[string]bool{}
 	for id := range ids {
+		o, peeked := e.peeked[id]
 		switch {
-		case e.orders[id] != nil:
 		case e.careful || families[id]:
 			locked = append(locked, id)
-		default:
-			read = append(read, id)
+		case !peeked:
+			read[id] = true
+		case o != nil:
+			e.orders[id] = &orderWork{Order: *o, was: *o}
 		}
 	}
-	keep := func(o models.Order) { e.orders[o.OrderID] = &orderWork{Order: o, was: o} }
-	if err := e.l.lockOrders(e.tx, locked, keep); err != nil {
+	if err := e.l.lockOrders(e.tx, locked, func(o models.Order) { e.orders[o.OrderID] = &orderWork{Order: o, was: o} }); err != nil {
 		return err
 	}
-	return e.l.readOrders(e.tx, read, func(o models.Order) error { keep(o); return nil })
+	e.peek(read)
+	e.loadFamilies(families)
+	if err := e.pipe.flush(); err != nil {
+		return err
+	}
+	for id := range read {
+		if o := e.peeked[id]; o != nil {
+			e.orders[id] = &orderWork{Order: *o, was: *o}
+		}
+	}
+	return nil
 }
 
-// loadParked finds refunds and disputes that came before the payments now being booked.
-func (e *engine) loadParked(payments map[key]bool, ids, families map[string]bool) error {
-	return eachChunk(sortedKeys(payments), inChunk, func(keys []key) error {
+// loadParked finds refunds and disputes that came before the payments now being booked, by the payments' names.
+func (e *engine) loadParked(payments map[key]bool) {
+	eachSlice(sortedKeys(payments), func(keys []key) {
 		b := e.l.sql("SELECT " + transactionColumns + " FROM transactions WHERE outcome = 'no_order' AND (")
 		for i := 0; i < len(keys); {
 			j := i
@@ -215,31 +243,26 @@ func (e *engine) loadParked(payments map[key]bool, ids, families map[string]bool
 			b.list(parents...).add(")")
 			i = j
 		}
-		return selectTransactions(e.tx, b.add(")"), func(t models.Transaction) error {
+		readInto(&e.pipe, b.add(")"), func(t models.Transaction) error {
 			if t.Kind != models.Payment {
-				r := e.keep(t)
 				k := key{t.Account, models.Payment, t.ParentID}
-				e.parked[k] = append(e.parked[k], r)
-				for id := range ids { // their sums will be asked for
-					families[id] = true
-				}
+				e.parked[k] = append(e.parked[k], e.keep(t))
 			}
 			return nil
 		})
 	})
 }
 
-// loadFamilies reads all movements of orders whose refunded sum is about to be decided. The orders are locked by now, so nobody
-// adds to them behind our back.
-func (e *engine) loadFamilies(families map[string]bool) error {
+// loadFamilies reads all movements of orders whose refunded sum is about to be decided.
+func (e *engine) loadFamilies(families map[string]bool) {
 	ids := make([]string, 0, len(families))
 	for id := range families {
 		ids = append(ids, id)
 	}
 	sort.Strings(ids)
-	return eachChunk(ids, inChunk, func(chunk []string) error {
+	eachSlice(ids, func(chunk []string) {
 		b := e.l.sql("SELECT " + transactionColumns + " FROM transactions WHERE order_id IN ").list(anys(chunk)...)
-		return selectTransactions(e.tx, b, func(t models.Transaction) error {
+		readInto(&e.pipe, b, func(t models.Transaction) error {
 			if r := e.rows[key{t.Account, t.Kind, t.TransactionID}]; r != nil && r.was != nil && *r.was != t {
 				return errRetry // it changed between reading it and locking its order
 			}
@@ -252,7 +275,7 @@ func (e *engine) loadFamilies(families map[string]bool) error {
 // write stores what was decided, orders before transactions as when they are locked.
 func (e *engine) write() error {
 	for _, k := range sortedKeys(e.renamed) {
-		e.writes.one(e.l.sql("UPDATE aliases SET transaction_id = ").arg(e.renamed[k]).add(" WHERE ").whereKeys("alias", []key{k}))
+		e.pipe.write(e.l.sql("UPDATE aliases SET transaction_id = ").arg(e.renamed[k]).add(" WHERE ").whereKeys("alias", []key{k}), 1)
 	}
 	moved := make([]*orderWork, 0, len(e.orders))
 	for _, o := range e.orders {
@@ -261,14 +284,14 @@ func (e *engine) write() error {
 		}
 	}
 	sort.Slice(moved, func(i, j int) bool { return moved[i].OrderID < moved[j].OrderID })
-	e.l.moveOrders(&e.writes, moved, e.now)
+	e.l.moveOrders(&e.pipe, moved, e.now)
 	e.writeTransactions()
-	e.l.insertTransitions(&e.writes, e.transitions)
-	e.l.insertMessages(&e.writes, e.messages)
-	if err := e.l.keepCallbacks(&e.writes, e.evidence); err != nil {
+	e.l.insertTransitions(&e.pipe, e.transitions)
+	e.l.insertMessages(&e.pipe, e.messages)
+	if err := e.l.keepCallbacks(&e.pipe, e.evidence); err != nil {
 		return err
 	}
-	return e.writes.flush()
+	return e.pipe.flush()
 }
 
 func (e *engine) writeTransactions() {
@@ -282,9 +305,9 @@ func (e *engine) writeTransactions() {
 			changed = append(changed, r)
 		}
 	}
-	e.l.insertTransactions(&e.writes, fresh)
+	e.l.insertTransactions(&e.pipe, fresh)
 	for _, r := range changed {
 		r.UpdatedAt = e.now
-		e.l.updateTransaction(&e.writes, &r.Transaction, *r.was)
+		e.l.updateTransaction(&e.pipe, &r.Transaction, *r.was)
 	}
 }

@@ -16,7 +16,7 @@ func (l *Ledger) MoveStale(ctx context.Context, was models.Order, to models.Orde
 	now := was
 	now.Status, now.Version = to, was.Version+1
 	return l.inTx(ctx, func(tx *gorm.DB) error {
-		w := writes{tx: tx}
+		w := pipe{tx: tx}
 		l.moveOrders(&w, []*orderWork{{Order: now, was: was}}, l.clock())
 		return w.flush()
 	})

@@ -19,6 +19,7 @@ type Options struct {
 	Elsewhere []string         // accounts whose orders are not kept here: no order checks
 	MaxConns  int              // PostgreSQL: connections for writing, and as many for reading; 0: 16
 	BatchMax  int              // callbacks in one transaction at most; 0: 256
+	Lanes     int              // PostgreSQL: batches being written side by side; 0: 2
 	Patience  time.Duration    // how long one Record retries a busy or failing database; 0: 4 s, below every provider's limit
 	// RefusedRows bounds the refused callbacks kept as evidence (the oldest go first); 0: 20,000.
 	RefusedRows int
@@ -68,6 +69,9 @@ func setDefaults(o *Options) {
 	}
 	if o.MaxConns == 0 {
 		o.MaxConns = 16
+	}
+	if o.Lanes == 0 {
+		o.Lanes = 2
 	}
 	if o.BatchMax == 0 {
 		o.BatchMax = 256

@@ -98,8 +98,9 @@ func (e *engine) propose(d *delivery, ev models.Event, look map[key]bool) {
 	}
 }
 
-// want notes which rows deciding an event needs: its own under every name, and its parent.
-func (e *engine) want(d *delivery, ev models.Event, wanted map[key]bool) {
+// want notes what deciding an event needs: its own row under every name, its parent, the refunds that wait for it (waited), and the
+// order it names (peek).
+func (e *engine) want(d *delivery, ev models.Event, wanted, waited map[key]bool, peek map[string]bool) {
 	m, moves := meanings[ev.Kind]
 	if ev.TestMode || !moves && ev.Kind != models.RefundTotal {
 		return
@@ -112,16 +113,22 @@ func (e *engine) want(d *delivery, ev models.Event, wanted map[key]bool) {
 	if kind == models.Refund && ev.RefundOrderID != "" {
 		names = append(names, shopPrefix+ev.RefundOrderID)
 	}
+	undoing, undoes := reversalOf[kind] // what a late failure or a won dispute would take back
 	for _, name := range names {
-		e.wantName(key{d.account, kind, name}, wanted)
-	}
-	if kind == models.Refund || kind == models.Chargeback { // what a late failure or a won dispute would take back
-		for _, name := range names {
-			e.wantName(key{d.account, reversalOf[kind], name}, wanted)
-			e.wantName(key{d.account, reversalOf[kind], e.names[key{d.account, kind, name}]}, wanted)
+		k := key{d.account, kind, name}
+		e.wantName(k, wanted)
+		if undoes {
+			e.wantName(key{d.account, undoing, name}, wanted)
+			e.wantName(key{d.account, undoing, e.names[k]}, wanted)
+		}
+		if kind == models.Payment && m.status == models.StatusSucceeded {
+			waited[k] = true
 		}
 	}
 	e.wantName(key{d.account, models.Payment, ev.ParentID}, wanted)
+	if kind == models.Payment && ev.OrderID != "" {
+		peek[ev.OrderID] = true
+	}
 }
 
 func (e *engine) wantName(k key, wanted map[key]bool) {

@@ -122,16 +122,9 @@ func (l *Ledger) sameOrders(tx *gorm.DB, ids []string, given map[string]models.O
 }
 
 func (l *Ledger) readOrders(tx *gorm.DB, ids []string, each func(models.Order) error) error {
-	return eachChunk(ids, inChunk, func(chunk []string) error {
-		b := l.sql("SELECT " + orderColumns + " FROM orders WHERE order_id IN ").list(anys(chunk)...)
-		return query(tx, b.String(), b.args, func(rows *sql.Rows) error {
-			var o models.Order
-			if err := scanOrder(rows, &o); err != nil {
-				return err
-			}
-			return each(o)
-		})
-	})
+	p := pipe{tx: tx}
+	l.pipeOrders(&p, ids, each)
+	return p.flush()
 }
 
 // ErrState is wrapped when an order's state does not allow what was asked.

@@ -86,7 +86,8 @@ func (e *engine) gatherParked(parked []models.Transaction) error {
 	for k, id := range e.names {
 		wanted[key{k.account, k.kind, id}] = true
 	}
-	if err := e.load(wanted); err != nil {
+	e.load(wanted)
+	if err := e.pipe.flush(); err != nil {
 		return err
 	}
 	ids, payments := map[string]bool{}, map[key]bool{}
@@ -98,13 +99,11 @@ func (e *engine) gatherParked(parked []models.Transaction) error {
 			payments[r.key()] = true
 		}
 	}
-	if err := e.loadParked(payments, ids, map[string]bool{}); err != nil {
+	e.loadParked(payments)
+	if err := e.pipe.flush(); err != nil {
 		return err
 	}
-	if err := e.lock(ids, ids); err != nil {
-		return err
-	}
-	return e.loadFamilies(ids)
+	return e.lock(ids, ids)
 }
 
 // sweepPage is how many parked rows one transaction looks at.

@@ -53,7 +53,7 @@ func (l *Ledger) recordBatch(tx *gorm.DB, conn *sql.Conn, careful bool, batch []
 		}
 	}
 	e := l.newEngine(tx, l.clock())
-	e.careful, e.writes.conn = careful, conn
+	e.careful, e.pipe.conn = careful, conn
 	if err := e.decide(deliveries); err != nil {
 		return err
 	}

@@ -4,7 +4,7 @@ import "strconv"
 
 // builder puts a statement together: text and its arguments, in either dialect's placeholders.
 type builder struct {
-	sign byte // what a numbered placeholder begins with
+	sign byte // what a placeholder begins with
 	text []byte
 	args []any
 }
@@ -22,7 +22,10 @@ func (b *builder) add(text string) *builder { b.text = append(b.text, text...); 
 
 func (b *builder) arg(v any) *builder {
 	b.args = append(b.args, v)
-	b.text = strconv.AppendInt(append(b.text, b.sign), int64(len(b.args)), 10)
+	b.text = append(b.text, b.sign)
+	if b.sign == '$' { // SQLite takes them in their order: there, finding a parameter by its number costs the square of their count
+		b.text = strconv.AppendInt(b.text, int64(len(b.args)), 10)
+	}
 	return b
 }
 

@@ -93,7 +93,10 @@ func (l *Ledger) loadAliases(tx *gorm.DB, names map[key]bool) (map[key]string, e
 const transactionColumns = `account, kind, transaction_id, provider_id, parent_id, order_id, refund_order_id, amount_minor, currency,
  payer_minor, refunded_minor, status, event, outcome, detail, source, callback_id, occurred_at, created_at, updated_at`
 
-func scanTransaction(rows *sql.Rows, t *models.Transaction) error {
+// scanner is a row of either driver's result.
+type scanner interface{ Scan(dest ...any) error }
+
+func scanTransaction(rows scanner, t *models.Transaction) error {
 	return rows.Scan(&t.Account, &t.Kind, &t.TransactionID, &t.ProviderID, &t.ParentID, &t.OrderID, &t.RefundOrderID, &t.AmountMinor,
 		&t.Currency, &t.PayerMinor, &t.RefundedMinor, &t.Status, &t.Event, &t.Outcome, &t.Detail, &t.Source, &t.CallbackID,
 		utc{&t.OccurredAt}, utc{&t.CreatedAt}, utc{&t.UpdatedAt})
@@ -110,16 +113,46 @@ func selectTransactions(tx *gorm.DB, b *builder, each func(models.Transaction) e
 	})
 }
 
+// readInto adds a select of whole transactions to a pipe.
+func readInto(p *pipe, b *builder, each func(models.Transaction) error) {
+	p.read(b, func(rows scanner) error {
+		var t models.Transaction
+		if err := scanTransaction(rows, &t); err != nil {
+			return err
+		}
+		return each(t)
+	})
+}
+
+// readTransactions adds selects of rows by key to a pipe.
+func (l *Ledger) readTransactions(p *pipe, keys map[key]bool, each func(models.Transaction) error) {
+	eachSlice(sortedKeys(keys), func(chunk []key) {
+		readInto(p, l.sql("SELECT "+transactionColumns+" FROM transactions WHERE ").whereKeys("transaction_id", chunk), each)
+	})
+}
+
 // loadTransactions reads rows by key.
 func (l *Ledger) loadTransactions(tx *gorm.DB, keys map[key]bool, each func(models.Transaction) error) error {
-	return eachChunk(sortedKeys(keys), inChunk, func(chunk []key) error {
-		b := l.sql("SELECT "+transactionColumns+" FROM transactions WHERE ").whereKeys("transaction_id", chunk)
-		return selectTransactions(tx, b, each)
+	p := pipe{tx: tx}
+	l.readTransactions(&p, keys, each)
+	return p.flush()
+}
+
+// pipeOrders adds selects of orders to a pipe.
+func (l *Ledger) pipeOrders(p *pipe, ids []string, each func(models.Order) error) {
+	eachSlice(ids, func(chunk []string) {
+		p.read(l.sql("SELECT "+orderColumns+" FROM orders WHERE order_id IN ").list(anys(chunk)...), func(rows scanner) error {
+			var o models.Order
+			if err := scanOrder(rows, &o); err != nil {
+				return err
+			}
+			return each(o)
+		})
 	})
 }
 
 // insertTransactions writes fresh rows, sorted by key. A row that is there already means that somebody else was first.
-func (l *Ledger) insertTransactions(w *writes, fresh []*models.Transaction) {
+func (l *Ledger) insertTransactions(w *pipe, fresh []*models.Transaction) {
 	eachSlice(fresh, func(chunk []*models.Transaction) {
 		b := l.sized("INSERT INTO transactions ("+transactionColumns+") VALUES ", 20*len(chunk))
 		for i, t := range chunk {
@@ -127,12 +160,12 @@ func (l *Ledger) insertTransactions(w *writes, fresh []*models.Transaction) {
 				t.Currency, t.PayerMinor, t.RefundedMinor, string(t.Status), string(t.Event), string(t.Outcome), t.Detail, t.Source,
 				t.CallbackID, t.OccurredAt, t.CreatedAt, t.UpdatedAt)
 		}
-		w.all(b.add(" ON CONFLICT (account, kind, transaction_id) DO NOTHING"), len(chunk))
+		w.write(b.add(" ON CONFLICT (account, kind, transaction_id) DO NOTHING"), len(chunk))
 	})
 }
 
 // updateTransaction moves one row on, if it still is as it was read.
-func (l *Ledger) updateTransaction(w *writes, now *models.Transaction, was models.Transaction) {
+func (l *Ledger) updateTransaction(w *pipe, now *models.Transaction, was models.Transaction) {
 	b := l.sql("UPDATE transactions SET ")
 	for i, set := range []struct {
 		column string
@@ -152,13 +185,13 @@ func (l *Ledger) updateTransaction(w *writes, now *models.Transaction, was model
 	b.add(" WHERE account = ").arg(was.Account).add(" AND kind = ").arg(string(was.Kind)).add(" AND transaction_id = ").arg(was.TransactionID)
 	b.add(" AND status = ").arg(string(was.Status)).add(" AND event = ").arg(string(was.Event)).add(" AND outcome = ").arg(string(was.Outcome))
 	b.add(" AND refunded_minor = ").arg(was.RefundedMinor).add(" AND provider_id = ").arg(was.ProviderID)
-	w.one(b)
+	w.write(b, 1)
 }
 
 const orderColumns = `order_id, amount_minor, currency, status, version, refunded_minor, shipped, prior_status, paid_account,
  paid_transaction_id, expires_at, created_at, updated_at`
 
-func scanOrder(rows *sql.Rows, o *models.Order) error {
+func scanOrder(rows scanner, o *models.Order) error {
 	return rows.Scan(&o.OrderID, &o.AmountMinor, &o.Currency, &o.Status, &o.Version, &o.RefundedMinor, &o.Shipped, &o.PriorStatus,
 		&o.PaidAccount, &o.PaidTransactionID, nullUTC{&o.ExpiresAt}, utc{&o.CreatedAt}, utc{&o.UpdatedAt})
 }
@@ -180,7 +213,7 @@ func (l *Ledger) lockOrders(tx *gorm.DB, ids []string, each func(models.Order)) 
 var movedTypes = []string{"TEXT", "TEXT", "BIGINT", "TEXT", "BIGINT", "BIGINT", "TEXT", "TEXT", "TEXT"}
 
 // moveOrders writes the new states by compare-and-set: status and version must be what they were when the decision was made.
-func (l *Ledger) moveOrders(w *writes, moved []*orderWork, now time.Time) {
+func (l *Ledger) moveOrders(w *pipe, moved []*orderWork, now time.Time) {
 	eachSlice(moved, func(chunk []*orderWork) {
 		b := l.sized("UPDATE orders SET status = v.column4, version = v.column5, refunded_minor = v.column6, prior_status = v.column7, paid_account = v.column8, paid_transaction_id = v.column9, updated_at = ", 9*len(chunk)+1)
 		b.arg(now).add(" FROM (VALUES ")
@@ -191,27 +224,27 @@ func (l *Ledger) moveOrders(w *writes, moved []*orderWork, now time.Time) {
 			b.typedRow(movedTypes, o.OrderID, string(o.was.Status), o.was.Version, string(o.Status), o.Version, o.RefundedMinor,
 				string(o.PriorStatus), o.PaidAccount, o.PaidTransactionID)
 		}
-		w.all(b.add(") AS v WHERE orders.order_id = v.column1 AND orders.status = v.column2 AND orders.version = v.column3"), len(chunk))
+		w.write(b.add(") AS v WHERE orders.order_id = v.column1 AND orders.status = v.column2 AND orders.version = v.column3"), len(chunk))
 	})
 }
 
-func (l *Ledger) insertTransitions(w *writes, list []models.Transition) {
+func (l *Ledger) insertTransitions(w *pipe, list []models.Transition) {
 	eachSlice(list, func(chunk []models.Transition) {
 		b := l.sized(`INSERT INTO transitions (order_id, version, "from", "to", event, account, kind, transaction_id, at) VALUES `, 9*len(chunk))
 		for i, t := range chunk {
 			b.row(i == 0, t.OrderID, t.Version, string(t.From), string(t.To), t.Event, t.Account, string(t.Kind), t.TransactionID, t.At)
 		}
-		w.all(b, len(chunk))
+		w.write(b, len(chunk))
 	})
 }
 
-func (l *Ledger) insertMessages(w *writes, list []models.Message) {
+func (l *Ledger) insertMessages(w *pipe, list []models.Message) {
 	eachSlice(list, func(chunk []models.Message) {
 		b := l.sized("INSERT INTO messages (order_id, id, topic, payload, created_at) VALUES ", 5*len(chunk))
 		for i, m := range chunk {
 			b.row(i == 0, m.OrderID, m.ID, m.Topic, m.Payload, m.CreatedAt)
 		}
-		w.all(b, len(chunk))
+		w.write(b, len(chunk))
 	})
 }
 

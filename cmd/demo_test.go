@@ -1,0 +1,138 @@
+package cmd
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"paybook/models"
+	"paybook/reconcile"
+)
+
+func TestDemo(t *testing.T) {
+	temp := t.TempDir()
+	t.Setenv("TMPDIR", temp)
+	t.Chdir(t.TempDir()) // from any folder
+	got := runApp(t, map[string]string{"APP_LISTEN": "nonsense", "DATABASE_URL": "postgres://nowhere"}, "demo")
+	if got.code != exitDone {
+		t.Fatalf("exit %d\n%s%s", got.code, got.out, got.err)
+	}
+	for _, want := range []string{
+		"80 callbacks", "26 refused", "parked, then applied", "CNW20261129004 paid → refunded", "refused: timestamp",
+		"amount_mismatch payment 4200002999202611290000000009: statement 149.00 CNY succeeded, book 149.00 CNY succeeded, order 150.00 CNY unpaid",
+		"missing_local payment ch_TEST1099", "next  app ", "37 statement rows compared: 28 match, 12 gaps", "Everything came out as the recordings say",
+	} {
+		if !strings.Contains(got.out, want) {
+			t.Errorf("%q is not in the output:\n%s", want, got.out)
+		}
+	}
+	if strings.Contains(got.out, "\x1b[") || strings.Contains(got.out, "✗") {
+		t.Error("colours without a terminal, or a failure that does not count")
+	}
+	for _, dir := range []string{temp, "."} {
+		if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
+			t.Errorf("left in %s: %v, %v", dir, left, err)
+		}
+	}
+}
+
+func TestDemoServes(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	out := &buffer{}
+	a := &app{in: strings.NewReader(""), out: out, err: io.Discard, now: time.Now, env: noEnv}
+	ended := make(chan int, 1)
+	go func() { ended <- a.run(ctx, []string{"demo", "--serve"}, &checkedWriter{w: out}) }()
+	serving := regexp.MustCompile(`Serving (http://127\.0\.0\.1:\d+) `)
+	var address []string
+	for deadline := time.Now().Add(time.Minute); address == nil && time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		address = serving.FindStringSubmatch(out.String())
+	}
+	if address == nil {
+		t.Fatalf("not serving: %s", out.String())
+	}
+	for range 2 { // callbacks after the story are served as well
+		resp, err := http.Post(address[1]+"/callbacks/demopay", "application/json", strings.NewReader("{}"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _ = resp.Body.Close(); resp.StatusCode != http.StatusBadRequest && resp.StatusCode != http.StatusUnauthorized {
+			t.Errorf("a forged callback is answered %d", resp.StatusCode)
+		}
+	}
+	stop()
+	if code := <-ended; code != exitDone {
+		t.Errorf("exit %d after the signal\n%s", code, out.String())
+	}
+}
+
+// What the demo compares must be able to fail: each check is given something wrong.
+func TestDemoTellsWhatIsWrong(t *testing.T) {
+	a := &app{out: io.Discard, err: io.Discard, now: time.Now, env: noEnv}
+	d := &demo{a: a, dir: t.TempDir(), became: map[models.Outcome]int{}}
+	if err := d.open(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	defer d.book.Close()
+	stop, err := d.startServer(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	edit := func(file, from, to string) {
+		t.Helper()
+		path := filepath.Join(d.dir, "wechatpay", file)
+		raw, err := os.ReadFile(path)
+		if err != nil || !strings.Contains(string(raw), from) {
+			t.Fatalf("%s: %q not found, %v", file, from, err)
+		}
+		if err := os.Chmod(path, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(strings.Replace(string(raw), from, to, 1)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	edit("callbacks/06_refund_partial_success.json", `"amount": "50.00"`, `"amount": "51.00"`)
+	edit("local_records.json", `"amount": "88.00"`, `"amount": "88.01"`)
+	edit("local_records.json", `"4200002999202611290000000002"`, `"4200002999202611290000000999"`)
+	edit("local_records.json", `"CLOSED"`, `"FAILED"`)
+	edit("expected_reconciliation.json", `"matched": 9`, `"matched": 8`)
+	edit("expected_reconciliation.json", `"order_amount": "150.00"`, `"order_amount": "151.00"`)
+	edit("expected_reconciliation.json", `"missing_provider"`, `"unknown_order"`)
+	if err := d.play(t.Context(), d.conf.Accounts[0]); err != nil {
+		t.Fatal(err)
+	}
+	if err := stop(); err != nil {
+		t.Error(err)
+	}
+	all := strings.Join(d.wrong, "\n")
+	for _, want := range []string{
+		`06_refund_partial_success.json: amount: got "50.00", want "51.00"`, "got 88.00 CNY, want 88.01 CNY",
+		"payment 4200002999202611290000000999: missing", "payment 4200002999202611290000000002 is in no record", "got closed, want failed",
+		"matched: got 9, want 8", "the order's amount: got", "gap unknown_order of payment 4200002999202611290000000008: not found",
+		"gap missing_provider of payment 4200002999202611290000000008: in no expectation",
+	} {
+		if !strings.Contains(all, want) {
+			t.Errorf("%q is not told:\n%s", want, all)
+		}
+	}
+	if len(d.wrong) != 9 {
+		t.Errorf("%d things are told, want 9:\n%s", len(d.wrong), all)
+	}
+}
+
+func TestSameAmount(t *testing.T) {
+	side := &models.Side{Amount: "5.120"}
+	if !sameAmount("5.12", side) || !sameAmount("", nil) || sameAmount("5.13", side) || sameAmount("5.12", nil) || sameAmount("x", side) {
+		t.Error("amounts are compared as numbers, and an empty expectation is not checked")
+	}
+	if asks(reconcile.GapReport{}) != "" {
+		t.Error("a gap without an order asks nothing")
+	}
+}

@@ -1,0 +1,172 @@
+package cmd
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"paybook/models"
+	"paybook/reconcile"
+)
+
+// runJSON runs app reconcile --format json and gives its array.
+func (s *shell) runJSON(wantCode int, args ...string) []map[string]any {
+	s.t.Helper()
+	code, out, talk := s.run(append([]string{"reconcile", "--format", "json"}, args...)...)
+	if code != wantCode {
+		s.t.Fatalf("app reconcile %s: exit %d, want %d\n%s%s", strings.Join(args, " "), code, wantCode, out, talk)
+	}
+	var items []map[string]any
+	decode(s.t, out, &items)
+	return items
+}
+
+func replayedShop(t *testing.T, providers ...string) *shell {
+	t.Helper()
+	s := newShell(t)
+	for _, p := range providers {
+		s.shop(p)
+		s.ok("replay", kit+p+"/callbacks")
+	}
+	return s
+}
+
+func TestReconcileKits(t *testing.T) {
+	for _, provider := range kitProviders {
+		raw, err := os.ReadFile(kit + provider + "/expected_reconciliation.json")
+		if err != nil {
+			continue // callbacks only
+		}
+		var want expectedRun
+		if err := json.Unmarshal(raw, &want); err != nil {
+			t.Fatal(err)
+		}
+		t.Run(provider, func(t *testing.T) {
+			s := replayedShop(t, provider)
+			for range 2 {
+				got := s.runJSON(exitLook, "--date", want.Date, "--account", provider)[0]
+				gaps, _ := got["gaps"].([]any)
+				if got["compared"] != float64(max(want.StatementRows, want.MoneyRows)) || got["matched"] != float64(want.Matched) || len(gaps) != len(want.Gaps) {
+					t.Errorf("compared %v, matched %v, %d gaps; want %+v", got["compared"], got["matched"], len(gaps), want)
+				}
+			}
+		})
+	}
+}
+
+func TestReconcileEveryAccount(t *testing.T) {
+	s := replayedShop(t, "stripe", "demopay")
+	code, out, talk := s.run("reconcile", "--date", "2026-11-27", "--format", "json")
+	var items []map[string]any
+	decode(t, out, &items)
+	if code != exitFailed || len(items) != 3 || items[0]["account"] != "wechatpay" || items[0]["error"] == nil {
+		t.Fatalf("exit %d, %d items, %s", code, len(items), out)
+	}
+	if items[1]["result"] != "gaps" || items[2]["result"] != "gaps" {
+		t.Errorf("an account without a file stopped the others: %s", out)
+	}
+	for _, w := range []string{"standardwebhooks: skipped", "app: wechatpay: ", "2026-11-27"} {
+		if !strings.Contains(talk, w) {
+			t.Errorf("%q is not said: %s", w, talk)
+		}
+	}
+	var gaps []reconcile.GapReport
+	if s.json(&gaps, "gaps", "list"); len(gaps) != 8 {
+		t.Errorf("%d gaps saved, want those of the two accounts that could be run", len(gaps))
+	}
+	if code, out, talk := s.run("reconcile", "--account", "standardwebhooks"); code != exitFailed || out != "" || !strings.Contains(talk, "statement source") {
+		t.Errorf("only a skipped account: exit %d, %q, %q", code, out, talk)
+	}
+}
+
+func TestReconcileUsage(t *testing.T) {
+	s := newShell(t)
+	file := kit + "wechatpay/statements/tradebill_ALL_2026-11-29.csv"
+	s.fails([]string{"--date", "YYYY-MM-DD"}, "reconcile", "--date", "29.11.2026")
+	s.fails([]string{"exactly one --account"}, "reconcile", "--statement", file)
+	s.fails([]string{"exactly one --account"}, "reconcile", "--no-statement", "--account", "stripe", "--account", "wechatpay")
+	s.fails([]string{"exclude each other"}, "reconcile", "--account", "wechatpay", "--no-statement", "--statement", file)
+	s.fails([]string{"--format", "table or json or csv"}, "reconcile", "--format", "xlsx")
+	s.fails([]string{`"nobody"`, "wechatpay"}, "reconcile", "--account", "nobody")
+	s.fails([]string{"--account: empty"}, "reconcile", "--account", "")
+	s.fails([]string{"stray"}, "reconcile", "stray")
+}
+
+func TestReconcileNoStatementAndDryRun(t *testing.T) {
+	s := replayedShop(t, "demopay")
+	got := s.runJSON(exitLook, "--date", "2026-11-27", "--account", "demopay", "--no-statement", "--dry-run")
+	summary, _ := got[0]["summary"].(map[string]any)
+	if summary["missing_provider"] == 0.0 || len(summary) != 1 {
+		t.Errorf("summary %v", summary)
+	}
+	if list := s.ok("gaps", "list", "--format", "json"); list != "[]\n" {
+		t.Errorf("a dry run wrote %s", list)
+	}
+	if got := s.runJSON(exitDone, "--date", "2026-11-01", "--account", "demopay", "--no-statement"); got[0]["result"] != "balanced" {
+		t.Errorf("an empty day without a statement: %v", got)
+	}
+}
+
+func TestReconcileOutputIsWholeOrNotThere(t *testing.T) {
+	s := replayedShop(t, "demopay")
+	dir := t.TempDir()
+	csv := filepath.Join(dir, "gaps.csv")
+	code, out, talk := s.run("reconcile", "--date", "2026-11-27", "--account", "demopay", "--format", "csv", "--output", csv)
+	if code != exitLook || out != "" || !strings.Contains(talk, csv) {
+		t.Errorf("exit %d, %q, %q", code, out, talk)
+	}
+	text, err := os.ReadFile(csv)
+	if lines := strings.Split(strings.TrimSpace(string(text)), "\n"); err != nil || len(lines) != 5 || !strings.HasPrefix(lines[0], "account,date,gap_id") {
+		t.Errorf("%v, %s", err, text)
+	}
+	if files, err := os.ReadDir(dir); err != nil || len(files) != 1 {
+		t.Errorf("left beside it: %v, %v", files, err)
+	}
+	s.fails([]string{"--output"}, "reconcile", "--date", "2026-11-27", "--account", "demopay", "--output", filepath.Join(dir, "no", "where"))
+}
+
+func TestGapsListShowResolve(t *testing.T) {
+	s := replayedShop(t, "wechatpay")
+	s.runJSON(exitLook, "--date", "2026-11-29", "--account", "wechatpay")
+	var list []reconcile.GapReport
+	s.json(&list, "gaps", "list", "--kind", "missing_local", "--account", "wechatpay", "--date", "2026-11-29", "--state", "open")
+	if len(list) != 1 || list[0].TransactionID != "4200002999202611290000000007" || list[0].Account != "wechatpay" || list[0].Date != "2026-11-29" {
+		t.Fatalf("list = %+v", list)
+	}
+	id := list[0].ID
+	shown := s.ok("gaps", "show", id[:8])
+	for _, w := range []string{id, "missing_local", "9.90 CNY", "row 11", "app callbacks list"} {
+		if !strings.Contains(shown, w) {
+			t.Errorf("%q is not shown:\n%s", w, shown)
+		}
+	}
+	s.fails([]string{"reason"}, "gaps", "resolve", id)
+	s.fails([]string{"reason"}, "gaps", "resolve", id, "--reason", " ")
+	var resolved reconcile.GapReport
+	s.json(&resolved, "gaps", "resolve", id, "--reason", "refunded by hand")
+	if resolved.State != models.GapResolved || resolved.Resolution != "refunded by hand" {
+		t.Errorf("resolved = %+v", resolved)
+	}
+	s.fails([]string{"resolved already"}, "gaps", "resolve", id, "--reason", "again")
+	s.fails([]string{"not found"}, "gaps", "show", "ffffffff")
+	s.fails([]string{"--kind", "missing_local"}, "gaps", "list", "--kind", "lost")
+	s.fails([]string{"--state", "carried"}, "gaps", "list", "--state", "lost")
+	if table := s.ok("gaps", "list", "--state", "resolved"); !strings.Contains(table, id) {
+		t.Errorf("table:\n%s", table)
+	}
+	if empty := s.ok("gaps", "list", "--account", "stripe"); empty != "no gaps\n" {
+		t.Errorf("empty list: %q", empty)
+	}
+}
+
+// F23, second half: what came before its order and was never ordered is listed by the run.
+func TestReconcileListsUnknownOrders(t *testing.T) {
+	s := newShell(t)
+	s.run("replay", kit+"demopay/callbacks/01_payment_succeeded.json")
+	got := s.runJSON(exitLook, "--date", "2026-11-27", "--account", "demopay")
+	if summary, _ := got[0]["summary"].(map[string]any); summary["unknown_order"] != 1.0 {
+		t.Errorf("summary %v", got[0]["summary"])
+	}
+}

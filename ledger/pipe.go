@@ -1,0 +1,102 @@
+package ledger
+
+import (
+	"database/sql"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+	"gorm.io/gorm"
+)
+
+// pipe sends statements that do not wait for each other together: on PostgreSQL in one round trip instead of one each. A batch of
+// callbacks needs two, one to read and one to write.
+type pipe struct {
+	tx   *gorm.DB
+	conn *sql.Conn // the connection tx runs on, when it may be used directly: PostgreSQL
+	list []statement
+}
+
+// statement is a statement with what is done with its rows, or with the number of rows it must change: less means that something is
+// not as it was read. -1: any.
+type statement struct {
+	text string
+	args []any
+	each func(scanner) error
+	rows int64
+}
+
+func (p *pipe) read(b *builder, each func(scanner) error) {
+	p.list = append(p.list, statement{text: b.String(), args: b.args, each: each})
+}
+func (p *pipe) write(b *builder, rows int) {
+	p.list = append(p.list, statement{text: b.String(), args: b.args, rows: int64(rows)})
+}
+
+// anyRows is for a statement that may change any number of rows.
+const anyRows = -1
+
+func (p *pipe) flush() error {
+	list := p.list
+	p.list = nil
+	if p.conn != nil && len(list) > 1 {
+		return p.conn.Raw(func(driver any) error { return p.together(driver.(*stdlib.Conn).Conn(), list) })
+	}
+	for _, s := range list {
+		if err := p.single(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *pipe) single(s statement) error {
+	if s.each != nil {
+		return query(p.tx, s.text, s.args, func(rows *sql.Rows) error { return s.each(rows) })
+	}
+	res, err := exec(p.tx, s.text, s.args...)
+	if err != nil {
+		return err
+	}
+	n, err := res.RowsAffected()
+	if err == nil && s.rows != anyRows && n != s.rows {
+		err = errRetry
+	}
+	return err
+}
+
+func (p *pipe) together(conn *pgx.Conn, list []statement) error {
+	batch := &pgx.Batch{}
+	for _, s := range list {
+		batch.Queue(s.text, s.args...)
+	}
+	results := conn.SendBatch(p.tx.Statement.Context, batch)
+	for _, s := range list {
+		if err := s.take(results); err != nil {
+			_ = results.Close() // the first error is the one that tells
+			return err
+		}
+	}
+	return results.Close()
+}
+
+// take reads a statement's part of the answer.
+func (s statement) take(results pgx.BatchResults) error {
+	if s.each == nil {
+		done, err := results.Exec()
+		if err == nil && s.rows != anyRows && done.RowsAffected() != s.rows {
+			err = errRetry
+		}
+		return err
+	}
+	rows, err := results.Query()
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := s.each(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
