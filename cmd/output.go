@@ -95,10 +95,10 @@ func luhn(digits string) bool {
 // paint colours words for a terminal and leaves them alone elsewhere.
 type paint struct{ on bool }
 
-// colours says whether results may be coloured: on a terminal, unless NO_COLOR is set (no-color.org).
+// colours says whether results may be coloured: on a terminal, unless NO_COLOR is set to something (no-color.org).
 func (a *app) colours() paint {
-	_, no := a.env("NO_COLOR")
-	return paint{on: !no && isTerminal(a.out)}
+	no, _ := a.env("NO_COLOR")
+	return paint{on: no == "" && isTerminal(a.out)}
 }
 
 func (p paint) in(c text.Colors, s string) string {
@@ -145,9 +145,9 @@ func (a *app) progress(unit string) (tick func(n int), done func()) {
 		return func(int) {}, func() {}
 	}
 	shown := false
-	var last time.Time
+	last := time.Now() // short work shows nothing
 	tick = func(n int) {
-		if n%1000 != 0 || time.Since(last) < 200*time.Millisecond {
+		if time.Since(last) < 200*time.Millisecond {
 			return
 		}
 		last, shown = time.Now(), true

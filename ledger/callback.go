@@ -43,6 +43,17 @@ func addEvidence(evidence map[string]*models.Callback, cb models.Callback) {
 	evidence[cb.ID] = &cb
 }
 
+// onRepeat counts a repeat. What could not be read then and can be now (replayed after a fix) takes what it now says.
+const onRepeat = ` ON CONFLICT (id) DO UPDATE SET deliveries = callbacks.deliveries + excluded.deliveries,
+ last_received_at = CASE WHEN excluded.last_received_at > callbacks.last_received_at THEN excluded.last_received_at ELSE callbacks.last_received_at END,
+ reason = CASE WHEN callbacks.outcome = 'unreadable' THEN excluded.reason ELSE callbacks.reason END,
+ detail = CASE WHEN callbacks.outcome = 'unreadable' THEN excluded.detail ELSE callbacks.detail END,
+ event = CASE WHEN callbacks.outcome = 'unreadable' THEN excluded.event ELSE callbacks.event END,
+ transaction_id = CASE WHEN callbacks.outcome = 'unreadable' THEN excluded.transaction_id ELSE callbacks.transaction_id END,
+ order_id = CASE WHEN callbacks.outcome = 'unreadable' THEN excluded.order_id ELSE callbacks.order_id END,
+ status = CASE WHEN callbacks.outcome = 'unreadable' THEN excluded.status ELSE callbacks.status END,
+ outcome = CASE WHEN callbacks.outcome = 'unreadable' THEN excluded.outcome ELSE callbacks.outcome END`
+
 const callbackColumns = `id, account, method, path, query, headers, body, received_at, last_received_at, deliveries, verified, reason,
  detail, outcome, event, transaction_id, order_id, status`
 
@@ -67,8 +78,7 @@ func (l *Ledger) keepCallbacks(w *pipe, evidence map[string]*models.Callback) er
 			b.row(i == 0, cb.ID, cb.Account, cb.Method, cb.Path, cb.Query, string(headers), body, micros(cb.ReceivedAt), micros(cb.LastReceivedAt),
 				cb.Deliveries, cb.Verified, string(cb.Reason), cb.Detail, string(cb.Outcome), string(cb.Event), cb.TransactionID, cb.OrderID, cb.Status)
 		}
-		b.add(" ON CONFLICT (id) DO UPDATE SET deliveries = callbacks.deliveries + excluded.deliveries, last_received_at = excluded.last_received_at")
-		w.write(b, anyRows)
+		w.write(b.add(onRepeat), anyRows)
 		return nil
 	})
 }

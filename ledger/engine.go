@@ -31,6 +31,7 @@ type engine struct {
 	tx          *gorm.DB
 	now         time.Time
 	careful     bool
+	failed      error // a read while deciding that did not succeed
 	pipe        pipe
 	names       map[key]string // what a name stands for
 	proposed    map[key]string // names this transaction has claimed, and for what
@@ -274,6 +275,9 @@ func (e *engine) loadFamilies(families map[string]bool) {
 
 // write stores what was decided, orders before transactions as when they are locked.
 func (e *engine) write() error {
+	if e.failed != nil {
+		return e.failed
+	}
 	for _, k := range sortedKeys(e.renamed) {
 		e.pipe.write(e.l.sql("UPDATE aliases SET transaction_id = ").arg(e.renamed[k]).add(" WHERE ").whereKeys("alias", []key{k}), 1)
 	}

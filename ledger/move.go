@@ -99,11 +99,13 @@ func (e *engine) closedByProvider(o *orderWork) bool {
 			return t.Event == string(models.PaymentClosed)
 		}
 	}
-	if o.Status != models.Closed || e.tx == nil {
+	if o.Status != models.Closed {
 		return false
 	}
 	b := e.l.sql("SELECT event FROM transitions WHERE order_id = ").arg(o.OrderID).add(" AND version = ").arg(o.Version)
 	var event string
-	err := query(e.tx, b.String(), b.args, func(rows *sql.Rows) error { return rows.Scan(&event) })
-	return err == nil && event == string(models.PaymentClosed)
+	if err := query(e.tx, b.String(), b.args, func(rows *sql.Rows) error { return rows.Scan(&event) }); err != nil {
+		e.failed = err // nothing of this transaction will be written
+	}
+	return event == string(models.PaymentClosed)
 }

@@ -17,44 +17,22 @@ import (
 // ImportOrders creates orders, all or nothing, and applies what was parked for them. An order that is already there with the same
 // amount is left as it is; with another amount the import fails. It returns how many were new.
 func (l *Ledger) ImportOrders(ctx context.Context, orders iter.Seq2[models.Order, error]) (created int, err error) {
-	err = l.inTx(ctx, func(tx *gorm.DB) error {
-		created = 0
-		now := l.clock()
-		anyParked, err := l.anyParked(tx)
-		if err != nil {
+	var anyParked bool
+	var now time.Time
+	err = importing(ctx, l, orders, func(tx *gorm.DB) (err error) {
+		created, now = 0, l.clock()
+		anyParked, err = l.anyParked(tx)
+		return err
+	}, func(tx *gorm.DB, chunk []models.Order) error {
+		fresh, err := l.insertOrders(tx, chunk, now)
+		created += len(fresh)
+		if err != nil || !anyParked || len(fresh) == 0 {
 			return err
 		}
-		return inChunks(orders, inChunk, func(chunk []models.Order) error {
-			fresh, err := l.insertOrders(tx, chunk, now)
-			created += len(fresh)
-			if err != nil || !anyParked || len(fresh) == 0 {
-				return err
-			}
-			_, err = l.applyParked(tx, now, fresh)
-			return err
-		})
+		_, err = l.applyParked(tx, now, fresh)
+		return err
 	})
 	return created, err
-}
-
-// inChunks collects a sequence into slices of n; the first error ends it.
-func inChunks[T any](seq iter.Seq2[T, error], n int, f func([]T) error) error {
-	chunk := make([]T, 0, n)
-	for v, err := range seq {
-		if err != nil {
-			return err
-		}
-		if chunk = append(chunk, v); len(chunk) == n {
-			if err := f(chunk); err != nil {
-				return err
-			}
-			chunk = chunk[:0]
-		}
-	}
-	if len(chunk) == 0 {
-		return nil
-	}
-	return f(chunk)
 }
 
 // insertOrders writes what is not there yet and returns those ids; what is there must be the same order.
@@ -63,6 +41,9 @@ func (l *Ledger) insertOrders(tx *gorm.DB, chunk []models.Order, now time.Time) 
 	for _, o := range chunk {
 		if before, twice := given[o.OrderID]; twice && before.Money() != o.Money() {
 			return nil, &OrderConflict{o.OrderID, fmt.Sprintf("is given twice, with %s and %s", before.Money(), o.Money())}
+		}
+		if o.OrderID == "" || short(o.OrderID, idMax) != o.OrderID {
+			return nil, &OrderConflict{short(o.OrderID, 40), fmt.Sprintf("is no usable order number: text of 1 to %d bytes expected", idMax)}
 		}
 		given[o.OrderID] = o
 	}

@@ -18,8 +18,13 @@ import (
 // twoBooks runs f with two open books on one database, as two replicas would have.
 func twoBooks(t *testing.T, f func(t *testing.T, books [2]*ledger.Ledger)) {
 	t.Helper()
-	ledgertest.EachDSN(t, func(t *testing.T, dsn string) {
+	both := func(t *testing.T, dsn string) {
 		f(t, [2]*ledger.Ledger{ledgertest.Open(t, dsn), ledgertest.Open(t, dsn)})
+	}
+	ledgertest.EachDSN(t, both)
+	t.Run("serializable", func(t *testing.T) { // the isolation that distributed databases have: failures to be repeated are normal
+		dsn := ledgertest.Postgres(t)
+		both(t, dsn+"&default_transaction_isolation=serializable")
 	})
 }
 

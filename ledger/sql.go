@@ -50,20 +50,20 @@ func (b *builder) list(values ...any) *builder {
 	return b
 }
 
-// typedRow is row with each value cast to a type both databases spell alike: the first row of a VALUES list that is not an
-// INSERT's decides the types of its columns.
-func (b *builder) typedRow(types []string, values ...any) *builder {
-	b.text = append(b.text, '(')
+// valuesRow adds a row of a VALUES list that is not an INSERT's. Its first row decides the types of the columns, so there each value is
+// cast, to a type both databases spell alike; in every row the casts would keep SQLite from using an index.
+func (b *builder) valuesRow(first bool, types []string, values ...any) *builder {
+	if !first {
+		return b.row(false, values...)
+	}
+	b.add("(")
 	for i, v := range values {
 		if i > 0 {
-			b.text = append(b.text, ',')
+			b.add(",")
 		}
-		b.add("CAST(")
-		b.arg(v)
-		b.add(" AS ").add(types[i]).add(")")
+		b.add("CAST(").arg(v).add(" AS ").add(types[i]).add(")")
 	}
-	b.text = append(b.text, ')')
-	return b
+	return b.add(")")
 }
 
 func (b *builder) String() string { return string(b.text) }

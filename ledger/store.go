@@ -218,10 +218,7 @@ func (l *Ledger) moveOrders(w *pipe, moved []*orderWork, now time.Time) {
 		b := l.sized("UPDATE orders SET status = v.column4, version = v.column5, refunded_minor = v.column6, prior_status = v.column7, paid_account = v.column8, paid_transaction_id = v.column9, updated_at = ", 9*len(chunk)+1)
 		b.arg(now).add(" FROM (VALUES ")
 		for i, o := range chunk {
-			if i > 0 {
-				b.add(",")
-			}
-			b.typedRow(movedTypes, o.OrderID, string(o.was.Status), o.was.Version, string(o.Status), o.Version, o.RefundedMinor,
+			b.valuesRow(i == 0, movedTypes, o.OrderID, string(o.was.Status), o.was.Version, string(o.Status), o.Version, o.RefundedMinor,
 				string(o.PriorStatus), o.PaidAccount, o.PaidTransactionID)
 		}
 		w.write(b.add(") AS v WHERE orders.order_id = v.column1 AND orders.status = v.column2 AND orders.version = v.column3"), len(chunk))

@@ -73,29 +73,37 @@ type Import struct {
 // ImportTransactions books movements through the engine that callbacks go through, all or nothing. A movement that is already there
 // is left as it is; the same id with another content fails the import. Orders move, the shop is not told: it is its own history.
 func (l *Ledger) ImportTransactions(ctx context.Context, movements iter.Seq2[Import, error]) (map[models.Outcome]int, error) {
-	counts := map[models.Outcome]int{}
-	err := l.inTx(ctx, func(tx *gorm.DB) error {
-		var grown growing
-		return inChunks(movements, inChunk, func(chunk []Import) error {
-			deliveries := make([]*delivery, len(chunk))
-			for i, m := range chunk {
-				deliveries[i] = &delivery{account: m.Account, source: sourceImport, events: admit(m.Events)}
-			}
-			if err := l.newEngine(tx, l.clock()).run(deliveries); err != nil {
-				return err
-			}
-			for i, d := range deliveries {
-				for j, outcome := range d.outcomes {
-					if outcome == models.OutcomeConflict || outcome == models.OutcomeUnreadable {
-						return fmt.Errorf("%s: %s %s: %s", chunk[i].Place, d.events[j].Kind, d.events[j].TransactionID, d.details[j])
-					}
-				}
-				counts[news(d.outcomes)]++
-			}
-			return grown.chunk(l, tx, "transactions", "aliases")
-		})
+	var counts map[models.Outcome]int
+	var grown growing
+	err := importing(ctx, l, movements, func(*gorm.DB) error {
+		counts, grown = map[models.Outcome]int{}, growing{}
+		return nil
+	}, func(tx *gorm.DB, chunk []Import) error {
+		if err := l.importChunk(tx, chunk, counts); err != nil {
+			return err
+		}
+		return grown.chunk(l, tx, "transactions", "aliases")
 	})
 	return counts, err
+}
+
+func (l *Ledger) importChunk(tx *gorm.DB, chunk []Import, counts map[models.Outcome]int) error {
+	deliveries := make([]*delivery, len(chunk))
+	for i, m := range chunk {
+		deliveries[i] = &delivery{account: m.Account, source: sourceImport, events: admit(m.Events)}
+	}
+	if err := l.newEngine(tx, l.clock()).run(deliveries); err != nil {
+		return err
+	}
+	for i, d := range deliveries {
+		for j, outcome := range d.outcomes {
+			if outcome == models.OutcomeConflict || outcome == models.OutcomeUnreadable {
+				return fmt.Errorf("%s: %s %s: %s", chunk[i].Place, d.events[j].Kind, d.events[j].TransactionID, d.details[j])
+			}
+		}
+		counts[news(d.outcomes)]++
+	}
+	return nil
 }
 
 // news is the first outcome that tells something new; a movement all of whose events are repeats is a duplicate.

@@ -48,11 +48,11 @@ func (r *run) loadNeighbours(ctx context.Context) error {
 
 // settleNeighbours decides what other days' runs left to this one.
 func (r *run) settleNeighbours(ctx context.Context) error {
+	r.others = slices.DeleteFunc(r.others, func(g models.Gap) bool { return !r.concerns(&g) && !r.explains(&g) })
 	names := map[ledger.Name]bool{}
 	entries := make([]held, len(r.others))
 	for i := range r.others {
-		g := &r.others[i]
-		entries[i] = held{Entry: entryOf(g)}
+		entries[i] = held{Entry: entryOf(&r.others[i])}
 		for _, n := range entries[i].names() {
 			names[r.name(n)] = true
 		}
@@ -66,11 +66,16 @@ func (r *run) settleNeighbours(ctx context.Context) error {
 		t, booked := r.rowOf(&e.Entry, rows)
 		if g.Statement == nil {
 			r.settleAwaitedEntry(g, t, booked)
-		} else if r.concerns(g) {
+		} else {
 			r.settleAwaitedRow(g, e, t, booked)
 		}
 	}
 	return nil
+}
+
+// explains says whether this statement has what another day's was missing.
+func (r *run) explains(g *models.Gap) bool {
+	return g.Statement == nil && r.used[name{g.EntryKind, g.TransactionID}]
 }
 
 // concerns says whether a gap of another day is this run's to decide, now or when it was decided before.
@@ -82,9 +87,9 @@ func (r *run) concerns(g *models.Gap) bool {
 // settleAwaitedEntry is a row of the book that another day's statement did not have.
 func (r *run) settleAwaitedEntry(g *models.Gap, t *models.Transaction, booked bool) {
 	switch {
-	case booked && r.used[localOf(t).key()], r.concerns(g) && (!booked || t.Status != models.StatusSucceeded):
+	case r.explains(g), !booked, r.used[localOf(t).key()], t.Status != models.StatusSucceeded, r.inDay(t.OccurredAt):
 		r.healed = append(r.healed, g.ID)
-	case r.concerns(g) && !slices.ContainsFunc(g.WaitsFor, r.unread):
+	case !slices.ContainsFunc(g.WaitsFor, r.unread):
 		r.decide(g, finding{verdict: verdict{kind: models.GapMissingProvider}, row: t})
 	}
 }
@@ -100,7 +105,7 @@ func (r *run) settleAwaitedRow(g *models.Gap, e *held, t *models.Transaction, bo
 	}
 	r.used[localOf(t).key()] = true
 	if own := DayOf(t.OccurredAt, r.account.Zone, r.account.Cut).String(); own != g.Date {
-		r.crossed = append(r.crossed, ledger.Crossed{Kind: t.Kind, TransactionID: t.TransactionID, Date: g.Date})
+		r.cross(localOf(t).key(), g.Date)
 	}
 	if v := compare(&e.Entry, localOf(t), r.account.OrdersElsewhere); v.kind != "" {
 		r.decide(g, finding{verdict: v, entry: e, row: t})

@@ -313,3 +313,23 @@ func totalKinds(totals []reconcile.Total) []string {
 	}
 	return out
 }
+
+// TestRefundThatTakesDays: the statement of the day it was asked for calls it pending, and no later one has it.
+func TestRefundThatTakesDays(t *testing.T) {
+	ledgertest.Each(t, func(t *testing.T, b *ledger.Ledger) {
+		a := plainAccount(t)
+		paid(t, b, "p1 2026-11-28 10:00:00", "p2 2026-11-28 10:00:00")
+		asked := refund("re_2", "p2", "R2", "5.00")
+		asked.Status = "pending"
+		book(t, b, "shop", asked)
+		first := statement(t, "p1 2026-11-28 10:00:00", "p2 2026-11-28 10:00:00",
+			"re_1,O-p1,refund,5.00,CNY,PROCESSING,2026-11-28 11:00:00,p1,R1", "re_2,O-p2,refund,5.00,CNY,PROCESSING,2026-11-28 11:00:00,p2,R2")
+		wantRun(t, run(t, b, a, "2026-11-28", first), "4 3")
+		for _, m := range []movement{refund("re_1", "p1", "R1", "5.00"), refund("re_2", "p2", "R2", "5.00"), refund("re_3", "p2", "R3", "5.00")} {
+			m.OccurredAt = "2026-11-30T09:00:00+08:00"
+			book(t, b, "shop", m)
+		}
+		wantRun(t, run(t, b, a, "2026-11-30", statement(t)), "0 0", "missing_provider refund re_3")
+		wantRun(t, run(t, b, a, "2026-11-28", first), "4 4")
+	})
+}

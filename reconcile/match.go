@@ -21,6 +21,7 @@ type matcher struct {
 	locals  map[name]*local  // by every name
 	waiting map[name][]*held // by every name; several rows may claim one
 	differ  []*held          // pairs that do not agree
+	begun   []name           // rows of the book whose refund both sides call begun
 	matched int64
 }
 
@@ -54,11 +55,7 @@ func (m *matcher) entry(e models.Entry, at place) error {
 	}
 	if l := m.find(&e); l != nil {
 		m.dropLocal(l)
-		if v := compare(&e, l, m.elsewhere); v.kind == "" {
-			m.matched++
-		} else {
-			m.differ = append(m.differ, &held{Entry: e, place: at, pair: l})
-		}
+		m.join(&held{Entry: e, place: at}, l)
 		return nil
 	}
 	h := &held{Entry: e, place: at}
@@ -104,12 +101,7 @@ func (m *matcher) take() error {
 	m.read = t.at
 	if h := m.awaited(t.local); h != nil {
 		m.dropHeld(h)
-		if v := compare(&h.Entry, t.local, m.elsewhere); v.kind == "" {
-			m.matched++
-		} else {
-			h.pair = t.local
-			m.differ = append(m.differ, h)
-		}
+		m.join(h, t.local)
 		return nil
 	}
 	for i, n := range t.names() {
@@ -118,6 +110,25 @@ func (m *matcher) take() error {
 		}
 	}
 	return nil
+}
+
+// join lets a pair go that agrees, and keeps one that does not.
+func (m *matcher) join(h *held, l *local) {
+	if v := compare(&h.Entry, l, m.elsewhere); v.kind != "" {
+		h.pair = l
+		m.differ = append(m.differ, h)
+		return
+	}
+	m.matched++
+	if isBegun(&h.Entry, l) {
+		m.begun = append(m.begun, l.key())
+	}
+}
+
+// isBegun is true for a refund that the statement calls pending and that has not succeeded in the book. The statement of that day
+// is the only one to have it, on whichever day it succeeds.
+func isBegun(e *models.Entry, l *local) bool {
+	return e.Kind == models.Refund && e.Status == models.StatusPending && (l == nil || l.status != models.StatusSucceeded)
 }
 
 // find looks for an entry's partner: by the names it gives, its own id first, then by what stands in for an id.

@@ -73,6 +73,17 @@ func (l *local) names() []name {
 	return []name{l.key(), {l.kind, l.providerID}}
 }
 
+// bookNames are the names under which another day's statement may have a row of the book.
+func bookNames(t *models.Transaction) []name {
+	names := localOf(t).names()
+	if t.Kind == models.Refund {
+		for _, id := range ledger.RefundNames(t.ParentID, t.RefundOrderID) {
+			names = append(names, name{t.Kind, id})
+		}
+	}
+	return names
+}
+
 // looksRounded is true for a long number that a spreadsheet, which keeps 15 digits, has ended in zeros.
 func looksRounded(id string) bool {
 	const kept, enough = 15, 3

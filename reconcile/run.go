@@ -107,7 +107,7 @@ type run struct {
 
 	others   []models.Gap    // other days' gaps that this statement may settle
 	ran      map[string]bool // days that have been run
-	used     map[name]bool   // rows of the book that were matched after the streams had ended
+	used     map[name]bool   // rows of the book that were matched after the streams had ended, by what they are stored under and called
 	crossed  []ledger.Crossed
 	healed   []string // ids of other days' gaps
 	findings []finding
@@ -158,29 +158,28 @@ func (r *run) note(format string, args ...any) {
 // batchSize is how many rows of the book travel together from its reader to the matcher.
 const batchSize = 512
 
-type batch struct {
-	rows []timed
-	err  error
-}
-
 // stream joins the two sides. The book is read beside the statement, a few batches ahead.
 func (r *run) stream(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
-	batches, ended := make(chan batch, 4), make(chan struct{})
+	batches := make(chan []timed, 4)
+	var failed error // good once batches is closed
 	go func() {
-		defer close(ended)
-		r.readBook(ctx, batches)
+		defer close(batches)
+		failed = r.readBook(ctx, batches)
 	}()
-	defer func() { stop(); <-ended }()
+	defer func() {
+		stop()
+		for range batches { // until the reader has let go of its connection
+		}
+	}()
 
 	var rows []timed
 	next := func() (*timed, error) {
 		for len(rows) == 0 {
-			b, more := <-batches
-			if !more || b.err != nil {
-				return nil, b.err
+			var more bool
+			if rows, more = <-batches; !more {
+				return nil, failed
 			}
-			rows = b.rows
 		}
 		t := &rows[0]
 		rows = rows[1:]
@@ -198,11 +197,10 @@ func (r *run) stream(ctx context.Context) error {
 }
 
 // readBook sends the day's transactions of the kinds that are compared.
-func (r *run) readBook(ctx context.Context, batches chan<- batch) {
-	defer close(batches)
-	send := func(b batch) error {
+func (r *run) readBook(ctx context.Context, batches chan<- []timed) error {
+	send := func(rows []timed) error {
 		select {
-		case batches <- b:
+		case batches <- rows:
 			return nil
 		case <-ctx.Done():
 			return ctx.Err()
@@ -220,14 +218,12 @@ func (r *run) readBook(ctx context.Context, batches chan<- batch) {
 		}
 		full := rows
 		rows = make([]timed, 0, batchSize)
-		return send(batch{rows: full})
+		return send(full)
 	})
-	if err == nil && len(rows) > 0 {
-		err = send(batch{rows: rows})
-	}
 	if err != nil {
-		_ = send(batch{err: err}) // nobody listens any more when the run was given up
+		return err
 	}
+	return send(rows)
 }
 
 // interner keeps one copy of words that every row repeats.

@@ -1,0 +1,187 @@
+package reconcile
+
+import (
+	"slices"
+
+	"paybook/ledger"
+	"paybook/models"
+)
+
+// group is all that the statement says of one movement.
+type group struct {
+	rows    []*held // in the order of the files
+	adjusts []*held
+}
+
+// groups puts together the rows of one identity, in the order in which they appear.
+func (r *run) groups(left []*held) []*group {
+	var list []*group
+	index := map[name]*group{}
+	of := func(h *held) *group {
+		n := identity(&h.Entry)
+		if index[n] == nil {
+			index[n] = &group{}
+			list = append(list, index[n])
+		}
+		return index[n]
+	}
+	for _, h := range left {
+		g := of(h)
+		g.rows = append(g.rows, h)
+	}
+	for _, h := range r.adjusts {
+		g := of(h)
+		g.adjusts = append(g.adjusts, h)
+	}
+	return list
+}
+
+func (r *run) settleGroup(g *group, rows map[ledger.Name]models.Transaction) {
+	if len(g.rows) == 0 {
+		r.settleOrphans(g, rows)
+		return
+	}
+	first := g.rows[0]
+	t, booked := r.rowOf(&first.Entry, rows)
+	if booked && r.used[localOf(t).key()] { // it is another row's, which knows it by a nearer name
+		t, booked = nil, false
+	}
+	if booked {
+		r.use(t)
+	}
+	repeats, taken := g.repeats()
+	if len(repeats)+len(taken) < len(g.rows)-1 {
+		r.found(finding{verdict: verdict{kind: models.GapConflict, differs: conflictOf(g.rows)}, entry: first, row: t, rows: g.rows})
+		return
+	}
+	r.compared -= int64(len(repeats) + len(taken))
+	if len(repeats) > 0 {
+		r.found(finding{verdict: verdict{kind: models.GapDuplicateEntry}, entry: first, row: t, rows: append([]*held{first}, repeats...)})
+	}
+	e := *first
+	if len(taken) > 0 {
+		e.Status, e.StatusText = models.StatusReversed, taken[0].StatusText
+	}
+	r.adjust(&e, g.adjusts)
+	if booked {
+		r.settlePair(&e, t)
+	} else {
+		r.settleAlone(&e)
+	}
+}
+
+// repeats tells the first row's repetitions, and rows that take it back under its own id. What is neither contradicts it.
+func (g *group) repeats() (same, taken []*held) {
+	first := g.rows[0]
+	for _, h := range g.rows[1:] {
+		switch {
+		case h.Money != first.Money:
+		case h.Status == first.Status && h.OrderID == first.OrderID:
+			same = append(same, h)
+		case h.Status == models.StatusReversed && first.Status == models.StatusSucceeded:
+			taken = append(taken, h)
+		}
+	}
+	return same, taken
+}
+
+// conflictOf lists what the rows of one movement disagree about among themselves.
+func conflictOf(rows []*held) []string {
+	var differs []string
+	first := rows[0]
+	for _, c := range []struct {
+		word  string
+		other func(h *held) bool
+	}{
+		{differsCurrency, func(h *held) bool { return h.Money.Currency != first.Money.Currency }},
+		{differsAmount, func(h *held) bool { return h.Money.Minor != first.Money.Minor }},
+		{differsStatus, func(h *held) bool { return h.Status != first.Status }},
+		{"order", func(h *held) bool { return h.OrderID != first.OrderID }},
+	} {
+		if slices.ContainsFunc(rows, c.other) {
+			differs = append(differs, c.word)
+		}
+	}
+	return differs
+}
+
+// adjust adds the rows that change an entry's amount. Nothing left of it is a payment that was taken back.
+func (r *run) adjust(e *held, adjusts []*held) {
+	money := e.Money
+	for _, a := range adjusts {
+		if a.Money.Currency != money.Currency {
+			r.note("%s, row %d: adjusts %s in another currency, %s; left out", r.inputs[a.place.file].label, a.Line, e.TransactionID, a.Money.Currency)
+			continue
+		}
+		money.Minor += a.Money.Minor
+	}
+	if money.Minor > 0 || len(adjusts) == 0 {
+		e.Money = money
+		return
+	}
+	e.Status, e.StatusText = models.StatusReversed, adjusts[len(adjusts)-1].StatusText
+}
+
+// settleOrphans are rows that adjust a movement of another day's statement. Taken back as a whole it can be judged: the book must
+// not call it succeeded.
+func (r *run) settleOrphans(g *group, rows map[ledger.Name]models.Transaction) {
+	e := *g.adjusts[0]
+	e.Money = e.Money.Abs()
+	t, booked := r.rowOf(&e.Entry, rows)
+	switch {
+	case !booked:
+		e.Adjusts = false
+		r.found(finding{verdict: verdict{kind: models.GapMissingLocal}, entry: &e})
+	case e.Money == t.Money() && t.Status == models.StatusSucceeded:
+		e.Status = models.StatusReversed
+		r.use(t)
+		r.found(finding{verdict: verdict{kind: models.GapStatus, differs: []string{differsStatus}}, entry: &e, row: t})
+	default:
+		r.note("%s, row %d: adjusts %s, whose own row is in another day's statement; not compared", r.inputs[e.place.file].label, e.Line, e.TransactionID)
+	}
+}
+
+// use marks a row of the book as taken, and remembers it when it belongs to another day: that day's runs shall not miss it.
+func (r *run) use(t *models.Transaction) {
+	for _, n := range localOf(t).names() {
+		r.used[n] = true
+	}
+	if !r.inDay(t.OccurredAt) {
+		r.cross(localOf(t).key(), r.day.String())
+	}
+}
+
+func (r *run) cross(n name, date string) {
+	r.crossed = append(r.crossed, ledger.Crossed{Kind: n.kind, TransactionID: n.id, Date: date})
+}
+
+func (r *run) settlePair(e *held, t *models.Transaction) {
+	if v := compare(&e.Entry, localOf(t), r.account.OrdersElsewhere); v.kind != "" {
+		r.found(finding{verdict: v, entry: e, row: t})
+		return
+	}
+	r.match.matched++
+	if l := localOf(t); isBegun(&e.Entry, l) && r.inDay(t.OccurredAt) {
+		r.match.begun = append(r.match.begun, l.key())
+	}
+}
+
+// settleAlone is an entry that the book knows nothing of.
+func (r *run) settleAlone(e *held) {
+	inDay := r.inDay(e.OccurredAt)
+	switch {
+	case !inDay && !r.inputs[e.place.file].statement.Batch:
+		r.found(finding{verdict: verdict{kind: models.GapWrongDay}, entry: e})
+	case e.Status == models.StatusUnknown:
+		r.found(finding{verdict: verdict{kind: models.GapUnknownStatus, differs: []string{differsStatus}}, entry: e})
+	case isBegun(&e.Entry, nil):
+		r.match.begun = append(r.match.begun, identity(&e.Entry))
+	case e.Status != models.StatusSucceeded: // no money has moved
+	default:
+		f := finding{verdict: verdict{kind: models.GapMissingLocal}, entry: e}
+		if inDay {
+			f.waits = r.neighbours(e.OccurredAt)
+		}
+		r.found(f)
+	}
+}
