@@ -102,6 +102,9 @@ func (s *service) logRequest(next echo.HandlerFunc) echo.HandlerFunc {
 		if status >= http.StatusInternalServerError && !strings.HasPrefix(c.Path(), callbackRoutes) && !s.ready.draining.Load() {
 			level = slog.LevelWarn
 		}
+		if !s.log.Enabled(c.Request().Context(), level) {
+			return nil
+		}
 		path := c.Request().URL.Path
 		s.log.Log(c.Request().Context(), level, "request", "method", c.Request().Method, "path", path[:min(len(path), 200)], "status", status,
 			"bytes", c.Response().Size, "took", time.Since(start).String(), "remote", c.RealIP(), "request_id", c.Response().Header().Get(echo.HeaderXRequestID))

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"os"
+	"runtime/debug"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -63,6 +65,9 @@ func runServe(ctx context.Context, a *app, o serveOptions) error {
 			return err
 		}
 		defer admin.Close()
+	}
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(400) // the heap is small: collecting it less often costs megabytes and saves a tenth of the work
 	}
 	log := slog.New(slog.NewJSONHandler(a.err, &slog.HandlerOptions{Level: conf.LogLevel}))
 	numbers := newMetrics()
