@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"os"
 	"reflect"
 	"strconv"
 	"strings"
@@ -139,6 +140,9 @@ func (l *Ledger) postgresPool(conf pgx.ConnConfig) (*gorm.DB, error) {
 // synchronous=FULL: with NORMAL a power cut loses commits that were acknowledged.
 func (l *Ledger) connectSQLite(file string) error {
 	l.dialect = dialect{sqliteName}
+	if err := private(file); err != nil {
+		return err
+	}
 	escaped := strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(file)
 	pragmas := "?_pragma=busy_timeout(2000)&_pragma=foreign_keys(1)&_time_format=sqlite"
 	open := func(extra string, conns int) (*gorm.DB, error) {
@@ -160,6 +164,15 @@ func (l *Ledger) connectSQLite(file string) error {
 	}
 	l.read, err = open("&_pragma=query_only(1)", 4)
 	return err
+}
+
+// private makes the file before SQLite does: what customers paid is not for every user of the machine.
+func private(file string) error {
+	f, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return fmt.Errorf("database file %w", err)
+	}
+	return f.Close()
 }
 
 func gormConfig(l *Ledger) *gorm.Config {
