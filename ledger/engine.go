@@ -40,6 +40,7 @@ type engine struct {
 	orders      map[string]*orderWork
 	peeked      map[string]*models.Order // orders read without a lock; nil: there is none
 	parked      map[key][]*row           // by the parent's name: refunds that came before their payment
+	placed      []*row                   // of those, what no longer waits
 	transitions []models.Transition
 	messages    []models.Message
 	evidence    map[string]*models.Callback // written last: the rows hold the outcomes

@@ -105,6 +105,7 @@ func (e *engine) placeWaiting(p *row) {
 		for _, r := range waiting {
 			if r.Outcome == models.OutcomeNoOrder {
 				e.place(r, r.Event, r.Source)
+				e.placed = append(e.placed, r)
 			}
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"maps"
 	"time"
 
 	"gorm.io/gorm"
@@ -75,24 +76,27 @@ type Import struct {
 func (l *Ledger) ImportTransactions(ctx context.Context, movements iter.Seq2[Import, error]) (map[models.Outcome]int, error) {
 	var counts map[models.Outcome]int
 	var grown growing
+	var start time.Time
 	err := importing(ctx, l, movements, func(*gorm.DB) error {
-		counts, grown = map[models.Outcome]int{}, growing{}
+		counts, grown, start = map[models.Outcome]int{}, growing{}, l.clock()
 		return nil
 	}, func(tx *gorm.DB, chunk []Import) error {
-		if err := l.importChunk(tx, chunk, counts); err != nil {
+		if err := l.importChunk(tx, chunk, start, counts); err != nil {
 			return err
 		}
 		return grown.chunk(l, tx, "transactions", "aliases")
 	})
+	maps.DeleteFunc(counts, func(_ models.Outcome, n int) bool { return n == 0 })
 	return counts, err
 }
 
-func (l *Ledger) importChunk(tx *gorm.DB, chunk []Import, counts map[models.Outcome]int) error {
+func (l *Ledger) importChunk(tx *gorm.DB, chunk []Import, start time.Time, counts map[models.Outcome]int) error {
 	deliveries := make([]*delivery, len(chunk))
 	for i, m := range chunk {
 		deliveries[i] = &delivery{account: m.Account, source: sourceImport, events: admit(m.Events)}
 	}
-	if err := l.newEngine(tx, l.clock()).run(deliveries); err != nil {
+	e := l.newEngine(tx, l.clock())
+	if err := e.run(deliveries); err != nil {
 		return err
 	}
 	for i, d := range deliveries {
@@ -102,6 +106,12 @@ func (l *Ledger) importChunk(tx *gorm.DB, chunk []Import, counts map[models.Outc
 			}
 		}
 		counts[news(d.outcomes)]++
+	}
+	for _, r := range e.placed { // a refund that stood before its payment in the same import has found it
+		if r.Source == sourceImport && !r.CreatedAt.Before(start) && r.Outcome != models.OutcomeNoOrder {
+			counts[models.OutcomeNoOrder]--
+			counts[r.Outcome]++
+		}
 	}
 	return nil
 }
