@@ -199,8 +199,11 @@ func (s *Server) record(ctx context.Context, c echo.Context, p Provider, cb mode
 	}
 	o.Outcome, o.Events, o.Outcomes = ledger.Worst(outcomes), events, outcomes
 	level := slog.LevelInfo
-	if o.Outcome == models.OutcomeDuplicate {
-		level = slog.LevelDebug // a retry storm is not news
+	if o.Outcome == models.OutcomeApplied || o.Outcome == models.OutcomeDuplicate {
+		level = slog.LevelDebug // the book has it; what went as it should is no news
+	}
+	if !s.Log.Enabled(ctx, level) {
+		return s.answer(c, p, models.Answer{Outcome: o.Outcome})
 	}
 	s.Log.Log(ctx, level, "callback recorded", "account", cb.Account, "outcome", o.Outcome, "event", events[0].Kind,
 		"transaction_id", events[0].TransactionID, "order_id", events[0].OrderID, "request_id", requestID(c))

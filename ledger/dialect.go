@@ -51,6 +51,8 @@ func retriable(err error) bool {
 		switch {
 		case pg.Code == "40001", pg.Code == "40P01", pg.Code == "55P03": // serialization, deadlock, lock not available
 			return true
+		case pg.Code == "23505": // a key that was free when it was looked up: somebody else was first
+			return true
 		case strings.HasPrefix(pg.Code, "08"), strings.HasPrefix(pg.Code, "57P"): // connection, shutting down
 			return true
 		}
@@ -59,7 +61,7 @@ func retriable(err error) bool {
 	var busy interface{ Code() int } // modernc's error; the low byte is SQLite's primary code
 	if errors.As(err, &busy) {
 		code := busy.Code() & 0xff
-		return code == 5 || code == 6 // BUSY, LOCKED
+		return code == 5 || code == 6 || busy.Code() == 1555 || busy.Code() == 2067 // BUSY, LOCKED; PRIMARYKEY, UNIQUE: as above
 	}
 	var netErr *pgconn.ConnectError
 	return errors.As(err, &netErr) || pgconn.SafeToRetry(err)
@@ -117,6 +119,7 @@ func (l *Ledger) connectPostgres(dsn string) error {
 	// whole table, and be a disaster an hour later; planned anew each time, planning would cost more than the work.
 	setUnlessGiven(conf, "plan_cache_mode", "force_generic_plan")
 	setUnlessGiven(conf, "enable_seqscan", "off")
+	setUnlessGiven(conf, "jit", "off")
 	l.db, err = l.postgresPool(*conf)
 	return err
 }

@@ -81,7 +81,7 @@ func count(t *testing.T, book *ledger.Ledger, account string) (n int) {
 // the commit happened. Never is anything half-done, and never is something acknowledged that is not stored.
 func TestWireCutAtEveryPoint(t *testing.T) {
 	dsn, proxy := proxied(t)
-	book := ledgertest.Open(t, dsn, ledger.Options{Patience: 10 * time.Millisecond, MaxConns: 2})
+	book := ledgertest.Open(t, dsn, ledger.Options{Patience: 300 * time.Millisecond, MaxConns: 2})
 	for _, swallow := range []bool{false, true} {
 		for n := int64(1); ; n++ {
 			if n > 200 {
@@ -122,7 +122,7 @@ func TestWireCutAtEveryPoint(t *testing.T) {
 func must(t *testing.T, f func() error) {
 	t.Helper()
 	var err error
-	for range 100 {
+	for range 1000 {
 		if err = f(); err == nil {
 			return
 		}

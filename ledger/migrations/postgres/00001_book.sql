@@ -38,7 +38,8 @@ CREATE TABLE transactions (
     occurred_at     timestamptz NOT NULL,
     created_at      timestamptz NOT NULL,
     updated_at      timestamptz NOT NULL,
-    PRIMARY KEY (account, kind, transaction_id)
+    -- the key is (account, kind, transaction_id); in this order one comparison tells two of them apart, and the usual one three
+    PRIMARY KEY (transaction_id, account, kind)
 );
 CREATE INDEX transactions_time ON transactions (account, occurred_at, transaction_id);
 CREATE INDEX transactions_order ON transactions (order_id);
@@ -49,7 +50,7 @@ CREATE TABLE aliases (
     kind           text NOT NULL,
     alias          text NOT NULL,
     transaction_id text NOT NULL,
-    PRIMARY KEY (account, kind, alias)
+    PRIMARY KEY (alias, account, kind)
 );
 
 CREATE TABLE transitions (
@@ -74,7 +75,6 @@ CREATE TABLE messages (
     sent_at    timestamptz,
     PRIMARY KEY (order_id, id)
 );
-CREATE INDEX messages_unsent ON messages (created_at, id) WHERE sent_at IS NULL;
 
 CREATE TABLE callbacks (
     id               text PRIMARY KEY,

@@ -39,7 +39,8 @@ CREATE TABLE transactions (
     occurred_at     TEXT NOT NULL,
     created_at      TEXT NOT NULL,
     updated_at      TEXT NOT NULL,
-    PRIMARY KEY (account, kind, transaction_id)
+    -- the key is (account, kind, transaction_id); in this order one comparison tells two of them apart, and the usual one three
+    PRIMARY KEY (transaction_id, account, kind)
 ) STRICT;
 CREATE INDEX transactions_time ON transactions (account, occurred_at, transaction_id);
 CREATE INDEX transactions_order ON transactions (order_id);
@@ -50,7 +51,7 @@ CREATE TABLE aliases (
     kind           TEXT NOT NULL,
     alias          TEXT NOT NULL,
     transaction_id TEXT NOT NULL,
-    PRIMARY KEY (account, kind, alias)
+    PRIMARY KEY (alias, account, kind)
 ) STRICT;
 
 CREATE TABLE transitions (
@@ -75,7 +76,6 @@ CREATE TABLE messages (
     sent_at    TEXT,
     PRIMARY KEY (order_id, id)
 ) STRICT;
-CREATE INDEX messages_unsent ON messages (created_at, id) WHERE sent_at IS NULL;
 
 CREATE TABLE callbacks (
     id               TEXT PRIMARY KEY,
