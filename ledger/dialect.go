@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -178,7 +179,11 @@ func private(file string) error {
 	return f.Close()
 }
 
+// registered makes the serializer known to gorm, whose registry is global.
+var registered = sync.OnceFunc(func() { schema.RegisterSerializer("utc", utcSerializer{}) })
+
 func gormConfig(l *Ledger) *gorm.Config {
+	registered()
 	return &gorm.Config{
 		SkipDefaultTransaction: true,
 		TranslateError:         true,
@@ -189,8 +194,6 @@ func gormConfig(l *Ledger) *gorm.Config {
 
 // utcSerializer keeps times in UTC on both databases: SQLite's STRICT tables hold them as text, which only we can read back.
 type utcSerializer struct{}
-
-func init() { schema.RegisterSerializer("utc", utcSerializer{}) }
 
 func (utcSerializer) Scan(ctx context.Context, field *schema.Field, dst reflect.Value, dbValue any) error {
 	if dbValue == nil {

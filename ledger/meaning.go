@@ -51,17 +51,3 @@ var unmoved = map[models.EventKind]models.Outcome{
 	models.EventUnparsable: models.OutcomeUnreadable,
 	models.EventUnknown:    models.OutcomeIgnored,
 }
-
-// eventFor is the event that an imported or repaired row stands for.
-func eventFor(kind models.TransactionKind, status models.TransactionStatus) models.EventKind {
-	for _, k := range []models.EventKind{
-		models.PaymentPending, models.PaymentAuthorised, models.PaymentFailed, models.PaymentClosed, models.PaymentSucceeded,
-		models.RefundPending, models.RefundFailed, models.RefundClosed, models.RefundSucceeded,
-		models.DisputeOpened, models.PayoutPending, models.PayoutFailed, models.PayoutPaid,
-	} {
-		if m := meanings[k]; m.kind == kind && m.status == status {
-			return k
-		}
-	}
-	return models.EventUnknown
-}

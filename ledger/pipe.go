@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"database/sql"
+	"fmt"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
@@ -39,7 +40,13 @@ func (p *pipe) flush() error {
 	list := p.list
 	p.list = nil
 	if p.conn != nil && len(list) > 1 {
-		return p.conn.Raw(func(driver any) error { return p.together(driver.(*stdlib.Conn).Conn(), list) })
+		return p.conn.Raw(func(driver any) error {
+			conn, ok := driver.(*stdlib.Conn)
+			if !ok {
+				return fmt.Errorf("the connection is a %T, not pgx's", driver)
+			}
+			return p.together(conn.Conn(), list)
+		})
 	}
 	for _, s := range list {
 		if err := p.single(s); err != nil {

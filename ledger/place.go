@@ -195,12 +195,12 @@ func (e *engine) placeReversal(back *row, on models.EventKind, source string) {
 	back.ParentID, back.OrderID = undone.ParentID, undone.OrderID
 	back.put(models.OutcomeApplied, "")
 	if back.Kind == models.RefundReversal && counts(undone) {
-		e.takeBack(back, on, source)
+		e.takeBack(back, source)
 	}
 }
 
 // takeBack makes an order's refunded sum smaller by a refund that came to nothing.
-func (e *engine) takeBack(back *row, on models.EventKind, source string) {
+func (e *engine) takeBack(back *row, source string) {
 	p := e.payment(back.Account, back.ParentID)
 	if p == nil {
 		return

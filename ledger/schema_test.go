@@ -28,21 +28,27 @@ func TestModelsAreTheSchema(t *testing.T) {
 		db := openSQL(t, dsn)
 		for table, model := range tables {
 			want := modelColumns(t, model)
-			rows, err := db.Query("SELECT * FROM " + table + " WHERE 1 = 0")
-			if err != nil {
-				t.Fatal(table, err)
-			}
-			got, err := rows.Columns()
-			rows.Close()
-			if err != nil {
-				t.Fatal(err)
-			}
-			sort.Strings(got)
+			got := tableColumns(t, db, table)
 			if !reflect.DeepEqual(got, want) {
 				t.Errorf("%s\n schema %v\n model  %v", table, got, want)
 			}
 		}
 	})
+}
+
+func tableColumns(t *testing.T, db *sql.DB, table string) []string {
+	t.Helper()
+	rows, err := db.Query("SELECT * FROM " + table + " WHERE 1 = 0")
+	if err != nil {
+		t.Fatal(table, err)
+	}
+	defer rows.Close()
+	columns, err := rows.Columns()
+	if err != nil || rows.Err() != nil {
+		t.Fatal(table, err, rows.Err())
+	}
+	sort.Strings(columns)
+	return columns
 }
 
 func modelColumns(t *testing.T, model any) []string {

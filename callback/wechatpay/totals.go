@@ -33,7 +33,7 @@ func parseYuan(s string) (yuan, bool) {
 		return 0, false
 	}
 	var n yuan
-	for i := 0; i < len(whole)+yuanDecimals; i++ {
+	for i := range len(whole) + yuanDecimals {
 		digit := byte('0')
 		if i < len(whole) {
 			digit = whole[i]
