@@ -27,7 +27,7 @@ type Config struct {
 	TrustedProxies []netip.Prefix // whose X-Forwarded-For is believed
 	Accounts       []*Account     // in the order of the file
 	PaymentWindow  time.Duration  // how long an order made by POST /orders may be paid
-	RetryWindow    time.Duration  // how long deliveries to the shop are tried again
+	RetryWindow    time.Duration  // how long a client of POST /orders may repeat itself
 	BodyMax        int64          // bytes of a callback's body
 	LogLevel       slog.Level
 	ShutdownDelay  time.Duration // between "not ready" and closing the door, for the balancer to notice
@@ -89,7 +89,7 @@ func readConfig(s *section) *Config {
 	c.TrustedProxies = readProxies(s)
 	orders := s.object("orders", "payment_window", "retry_window")
 	c.PaymentWindow = orders.duration("payment_window", 30*time.Minute, time.Minute, 366*24*time.Hour)
-	c.RetryWindow = orders.duration("retry_window", 72*time.Hour, time.Minute, 366*24*time.Hour)
+	c.RetryWindow = orders.duration("retry_window", 2*time.Minute, time.Minute, 366*24*time.Hour)
 	c.BodyMax = s.object("limits", "body").size("body", callback.BodyMax, 1<<10, 64<<20)
 	c.LogLevel = readLevel(s.object("log", "level"))
 	c.ShutdownDelay = s.object("shutdown", "delay").duration("delay", 1200*time.Millisecond, 0, time.Minute)
