@@ -11,6 +11,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -27,6 +28,9 @@ const BodyMax = 1 << 20
 // Patience is the default time for one callback, below the shortest limit of a provider (5 s).
 const Patience = 4500 * time.Millisecond
 
+// evidenceTime bounds how long a refusal waits for its evidence: a forger must not wait on our database, nor make it wait.
+const evidenceTime = time.Second
+
 // Account is one configured account: its route is POST /callbacks/{Name}.
 type Account struct {
 	Name     string
@@ -39,7 +43,7 @@ type Server struct {
 	Accounts []Account
 	Now      func() time.Time // the clock; nil: time.Now
 	BodyMax  int64            // bytes; 0: BodyMax
-	Patience time.Duration    // 0: Patience
+	Patience time.Duration    // from the last byte of the body on; 0: Patience
 	Log      *slog.Logger     // nil: discard
 	// ReplayClock takes the time of a request from its header App-Received-At: for recordings, never for the world.
 	ReplayClock bool
@@ -84,14 +88,16 @@ func (s *Server) Mount(g *echo.Group) {
 	for _, a := range s.Accounts {
 		s.accounts[a.Name] = a.Provider
 	}
-	g.Any("/callbacks/:account", s.receive)
-	g.Any("/callbacks/:account/", s.receive) // no redirect: a provider does not follow it
+	for _, path := range []string{"/callbacks/:account", "/callbacks/:account/"} { // no redirect: a provider does not follow it
+		g.Any(path, s.receive)
+		g.RouteNotFound(path, s.receive) // methods that echo has never heard of
+	}
 }
 
 // receive is the whole way of a callback.
 func (s *Server) receive(c echo.Context) error {
 	start := time.Now()
-	account := c.Param("account")
+	account := accountOf(c)
 	provider, ok := s.accounts[account]
 	if !ok {
 		return echo.NewHTTPError(http.StatusNotFound, "no such account")
@@ -100,20 +106,19 @@ func (s *Server) receive(c echo.Context) error {
 		c.Response().Header().Set(echo.HeaderAllow, http.MethodPost)
 		return c.NoContent(http.StatusMethodNotAllowed)
 	}
-	if enc := c.Request().Header.Get(echo.HeaderContentEncoding); enc != "" && !strings.EqualFold(enc, "identity") {
+	if encoded(c.Request().Header) {
 		return echo.NewHTTPError(http.StatusUnsupportedMediaType, "send the callback uncompressed: it is signed as sent")
 	}
-	ctx, cancel := context.WithTimeout(c.Request().Context(), s.Patience)
-	defer cancel()
-
 	cb, err := s.take(c, account)
+	ctx, cancel := context.WithTimeout(c.Request().Context(), s.Patience) // only now: a slow body is not the book's fault
+	defer cancel()
 	var events []models.Event
 	if err == nil {
 		events, err = verify(ctx, provider, cb)
 	}
 	o := Observation{Account: account}
 	if err != nil {
-		o.Status, err = s.refuse(ctx, c, provider, cb, err, &o)
+		o.Status, err = s.refuse(c, provider, cb, err, &o)
 	} else {
 		o.Status, err = s.record(ctx, c, provider, cb, events, &o)
 	}
@@ -122,6 +127,31 @@ func (s *Server) receive(c echo.Context) error {
 		s.Observe(o)
 	}
 	return err
+}
+
+// accountOf is the account the path names. Echo leaves a path as it came where that is not its usual spelling (/strip%65).
+func accountOf(c echo.Context) string {
+	name := c.Param("account")
+	if c.Request().URL.RawPath == "" {
+		return name // decoded already; a second time would make another name of it
+	}
+	plain, err := url.PathUnescape(name)
+	if err != nil {
+		return name
+	}
+	return plain
+}
+
+// encoded is true when any Content-Encoding, in any of its lines, is not identity.
+func encoded(h http.Header) bool {
+	for _, line := range h.Values(echo.HeaderContentEncoding) {
+		for enc := range strings.SplitSeq(line, ",") {
+			if enc = strings.TrimSpace(enc); enc != "" && !strings.EqualFold(enc, "identity") {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // take reads the request once, byte for byte, before anything else can.
@@ -163,17 +193,20 @@ func verify(ctx context.Context, p Provider, cb models.Callback) (events []model
 	return p.Verify(ctx, cb)
 }
 
-// refuse keeps the evidence and answers a callback that was not accepted; an error that is no Rejection is a failure of ours.
-func (s *Server) refuse(ctx context.Context, c echo.Context, p Provider, cb models.Callback, err error, o *Observation) (int, error) {
+// refuse answers a callback that was not accepted; an error that is no Rejection is a failure of ours. The evidence is kept as
+// well as can be, also when the caller is gone, which a cut-off body's is: nothing that a stranger can bring about is an error.
+func (s *Server) refuse(c echo.Context, p Provider, cb models.Callback, err error, o *Observation) (int, error) {
 	var why *models.Rejection
 	if !errors.As(err, &why) {
-		s.Log.Error("callback failed", "account", cb.Account, "request_id", requestID(c), "error", err.Error())
+		s.Log.Log(c.Request().Context(), failureLevel(c, err), "callback failed", "account", cb.Account, "request_id", requestID(c), "error", err.Error())
 		return s.answer(c, p, models.Answer{})
 	}
 	o.Reason, o.Probe = why.Reason, why.Probe
 	status, contentType, body := p.Reply(models.Answer{Reason: why.Reason})
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request().Context()), evidenceTime)
+	defer cancel()
 	kept, keepErr := s.Book.Reject(ctx, cb, why, status)
-	o.Dropped = !kept
+	o.Dropped = !kept && keepErr == nil
 	level := slog.LevelWarn
 	if o.Probe {
 		level = slog.LevelInfo
@@ -181,7 +214,7 @@ func (s *Server) refuse(ctx context.Context, c echo.Context, p Provider, cb mode
 	s.Log.Log(ctx, level, "callback refused", "account", cb.Account, "reason", why.Reason, "detail", why.Detail, "status", status,
 		"kept", kept, "remote", c.RealIP(), "request_id", requestID(c))
 	if keepErr != nil {
-		s.Log.Error("refused callback not kept", "account", cb.Account, "request_id", requestID(c), "error", keepErr.Error())
+		s.Log.Warn("refused callback not kept", "account", cb.Account, "request_id", requestID(c), "error", keepErr.Error())
 	}
 	return status, send(c, status, contentType, body)
 }
@@ -193,7 +226,7 @@ func (s *Server) record(ctx context.Context, c echo.Context, p Provider, cb mode
 		return status
 	})
 	if err != nil {
-		s.Log.Error("callback not recorded", "account", cb.Account, "event", events[0].Kind, "transaction_id", events[0].TransactionID,
+		s.Log.Log(ctx, failureLevel(c, err), "callback not recorded", "account", cb.Account, "event", events[0].Kind, "transaction_id", events[0].TransactionID,
 			"request_id", requestID(c), "error", err.Error())
 		return s.answer(c, p, models.Answer{})
 	}
@@ -208,6 +241,14 @@ func (s *Server) record(ctx context.Context, c echo.Context, p Provider, cb mode
 	s.Log.Log(ctx, level, "callback recorded", "account", cb.Account, "outcome", o.Outcome, "event", events[0].Kind,
 		"transaction_id", events[0].TransactionID, "order_id", events[0].OrderID, "request_id", requestID(c))
 	return s.answer(c, p, models.Answer{Outcome: o.Outcome})
+}
+
+// failureLevel is WARN when the caller went away before we were done; it will send again, and our own Patience was not used up.
+func failureLevel(c echo.Context, err error) slog.Level {
+	if errors.Is(err, context.Canceled) && c.Request().Context().Err() != nil {
+		return slog.LevelWarn
+	}
+	return slog.LevelError
 }
 
 func (s *Server) answer(c echo.Context, p Provider, a models.Answer) (int, error) {

@@ -38,6 +38,52 @@ func TestFieldSameCallbackAtOnce(t *testing.T) {
 	})
 }
 
+// F16, F18: fifty events at once, each of its own id, all of one payment; then the same with its refund.
+func TestFieldManyEventsAtOnce(t *testing.T) {
+	eachField(t, func(t *testing.T, f *field) {
+		f.order("FCMANY2", "19.99", "USD")
+		bodies := make([]string, 0, 100)
+		for range 50 {
+			bodies = append(bodies, f.stripeEvent("payment_intent.succeeded", stripeIntent("pi_1", "ch_1", "FCMANY2", 1999, "usd")))
+			bodies = append(bodies, f.stripeEvent("refund.updated", stripeRefund("re_1", "ch_1", "succeeded", 500, "R1")))
+		}
+		var sending sync.WaitGroup
+		for _, body := range bodies {
+			sending.Go(func() { f.ack(f.stripe(body)) })
+		}
+		sending.Wait()
+		f.wantOrder("FCMANY2", "part_refunded 5.00 unpaid>paid>part_refunded | payment ch_1 19.99 USD succeeded | refund re_1 5.00 USD succeeded")
+		f.wantMessages("FCMANY2", 2)
+		f.wantQuietLog("WARN", "ERROR")
+	})
+}
+
+// F17, by PostgreSQL's own hand: statements that take too long, and connections that are cut while they wait.
+func TestFieldDatabaseGivesUp(t *testing.T) {
+	dsn := ledgertest.Postgres(t)
+	f := openField(t, dsn+"&statement_timeout=300")
+	for i, during := range []func(){
+		func() { time.Sleep(time.Second) },
+		func() { f.hold(dsn, "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE NOT granted")("ROLLBACK") },
+	} {
+		id := fmt.Sprintf("FCGIVEUP%d", i)
+		f.order(id, "19.99", "USD")
+		body := f.stripeEvent("payment_intent.succeeded", stripeIntent("pi_"+id, "ch_"+id, id, 1999, "usd"))
+		release := f.hold(dsn, "UPDATE orders SET version = version WHERE order_id = '"+id+"'")
+		first := make(chan fieldAnswer, 1)
+		go func() { first <- f.stripe(body) }()
+		time.Sleep(150 * time.Millisecond)
+		during()
+		release("ROLLBACK")
+		if got := <-first; got.status != 200 && got.status != 503 {
+			t.Errorf("the first delivery: %d %s", got.status, got.body)
+		}
+		f.ack(f.stripe(body))
+		f.wantOrder(id, "paid 0.00 unpaid>paid | payment ch_"+id+" 19.99 USD succeeded")
+		f.wantMessages(id, 1)
+	}
+}
+
 // F17: what could not be booked is answered so that it comes again, and leaves nothing behind; then it is booked once.
 func TestFieldFirstTryFails(t *testing.T) {
 	ledgertest.EachDSN(t, func(t *testing.T, dsn string) {
@@ -52,7 +98,7 @@ func TestFieldFirstTryFails(t *testing.T) {
 		f.wantRows()
 		f.wantCallbacks()
 		f.wantMessages("FCFAIL", 0)
-		release() // what still waits for the order may get it now, and is then there whole
+		release("ROLLBACK") // what still waits for the order may get it now, and is then there whole
 		f.ack(f.stripe(body))
 		f.ack(f.stripe(body))
 		f.wantOrder("FCFAIL", "paid 0.00 unpaid>paid | payment ch_1 19.99 USD succeeded")
@@ -61,8 +107,8 @@ func TestFieldFirstTryFails(t *testing.T) {
 	})
 }
 
-// hold runs a statement in a transaction of somebody else's, which lasts until release.
-func (f *field) hold(dsn, statement string) (release func()) {
+// hold runs a statement in a transaction of somebody else's, which lasts until it is ended by COMMIT or ROLLBACK.
+func (f *field) hold(dsn, statement string) (end func(how string)) {
 	f.t.Helper()
 	driver, begin := "pgx", "BEGIN"
 	if file, isFile := strings.CutPrefix(dsn, "sqlite:"); isFile {
@@ -83,8 +129,8 @@ func (f *field) hold(dsn, statement string) (release func()) {
 	}
 	run(begin)
 	run(statement)
-	return func() {
-		run("ROLLBACK")
+	return func(how string) {
+		run(how)
 		if err := db.Close(); err != nil {
 			f.t.Error(err)
 		}
@@ -215,8 +261,10 @@ func TestFieldOwnRefundAndItsCallback(t *testing.T) {
 					"refund,"+refund+",ch_"+id+",R-"+id+","+id+",5.00,USD,"+status+",2026-11-28T04:00:00Z\n"))
 			}
 			steps := map[string]func(){
-				"ask":    func() { bring("", "REQUESTED") },
-				"hear":   func() { f.ack(f.stripe(f.stripeEvent("refund.updated", stripeRefund("re_"+id, "ch_"+id, "succeeded", 500, "R-"+id)))) },
+				"ask": func() { bring("", "REQUESTED") },
+				"hear": func() {
+					f.ack(f.stripe(f.stripeEvent("refund.updated", stripeRefund("re_"+id, "ch_"+id, "succeeded", 500, "R-"+id))))
+				},
 				"answer": func() { bring("re_"+id, "SUCCEEDED") },
 			}
 			if order == "at once" {

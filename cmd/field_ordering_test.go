@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"database/sql"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -28,7 +27,7 @@ func TestFieldCallbackBeforeItsOrder(t *testing.T) {
 
 		f.order("FCEARLY1", "19.99", "CNY") // the front door
 		f.wantOrder("FCEARLY1", "paid 0.00 unpaid>paid | payment t1 19.99 CNY succeeded")
-		insertOrder(t, dsn, "FCEARLY2", 1999, "CNY") // behind our back: the sweep finds it
+		f.hold(dsn, insertOrder(dsn, "FCEARLY2", 1999, "CNY"))("COMMIT") // behind our back: the sweep finds it
 		for range 300 {
 			if f.status("FCEARLY2") == "part_refunded" {
 				break
@@ -42,22 +41,37 @@ func TestFieldCallbackBeforeItsOrder(t *testing.T) {
 	})
 }
 
-// insertOrder writes an order as a program of the shop's own would.
-func insertOrder(t *testing.T, dsn, id string, minor int64, currency string) {
-	t.Helper()
-	driver, now := "pgx", "now()"
-	if file, isFile := strings.CutPrefix(dsn, "sqlite:"); isFile {
-		driver, now, dsn = "sqlite", "'2026-11-28 04:00:02+00:00'", "file:"+file+"?_pragma=busy_timeout(5000)"
+// F23 as its title has it: the order is written and not yet committed when its callback comes.
+func TestFieldCallbackBeforeTheCommit(t *testing.T) {
+	ledgertest.EachDSN(t, func(t *testing.T, dsn string) {
+		f := openField(t, dsn)
+		end := f.hold(dsn, insertOrder(dsn, "FCOPEN", 1999, "CNY"))
+		message, first := f.shopMessage("payment SUCCESS t1 FCOPEN 19.99 CNY"), make(chan fieldAnswer, 1)
+		go func() { first <- f.shopPost(message) }()
+		time.Sleep(300 * time.Millisecond)
+		end("COMMIT")
+		if got := <-first; got.status != 200 {
+			t.Errorf("answered %d %s", got.status, got.body)
+		}
+		for range 300 { // nothing is delivered again
+			if f.status("FCOPEN") == "paid" {
+				break
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
+		f.wantOrder("FCOPEN", "paid 0.00 unpaid>paid | payment t1 19.99 CNY succeeded")
+		f.wantMessages("FCOPEN", 1)
+	})
+}
+
+// insertOrder is the SQL by which a program of the shop's own would write an order.
+func insertOrder(dsn, id string, minor int64, currency string) string {
+	now := "now()"
+	if strings.HasPrefix(dsn, "sqlite:") {
+		now = "'2026-11-28 04:00:02+00:00'"
 	}
-	db, err := sql.Open(driver, dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	if _, err := db.ExecContext(t.Context(), fmt.Sprintf("INSERT INTO orders (order_id, amount_minor, currency, status, version, created_at, updated_at) "+
-		"VALUES ('%s', %d, '%s', 'unpaid', 1, %s, %[4]s)", id, minor, currency, now)); err != nil {
-		t.Fatal(err)
-	}
+	return fmt.Sprintf("INSERT INTO orders (order_id, amount_minor, currency, status, version, created_at, updated_at) "+
+		"VALUES ('%s', %d, '%s', 'unpaid', 1, %s, %[4]s)", id, minor, currency, now)
 }
 
 // wantRun reconciles the account shop's 2026-11-28: exit code, "COMPARED MATCHED", and its gaps as "KIND ENTRY-KIND ID".
@@ -99,7 +113,7 @@ func TestFieldLateFailure(t *testing.T) {
 			if h.Status != "paid" || h.Refunded != "0.00" || h.Transitions[len(h.Transitions)-1].To != "paid" {
 				t.Errorf("order of events %v: %+v", order, h)
 			}
-			f.wantMessages(id, 1)
+			f.wantMessages(id, len(h.Transitions)) // one, or two where the close came before the payment
 			if order[0] == 0 {
 				f.wantOrder(id, "paid 0.00 unpaid>paid | payment ch_"+id+" 19.99 USD succeeded")
 			}
@@ -133,12 +147,13 @@ func TestFieldLatePaid(t *testing.T) {
 			for _, late := range []string{"payment_intent.succeeded", "payment_intent.processing", "payment_intent.succeeded"} {
 				f.ack(f.stripe(f.stripeEventAt(late, f.now.Add(time.Hour), intent)))
 			}
+			f.ack(f.stripe(f.stripeEvent("checkout.session.completed", fmt.Sprintf(`{"id":"cs_%s","payment_intent":"pi_%[1]s","payment_status":"paid","amount_total":1999,"currency":"usd","client_reference_id":%[1]q}`, id))))
 			f.wantOrder(id, status+" | payment ch_"+id+" 19.99 USD succeeded | refund re_"+id+" "+sum+" USD succeeded")
 			f.wantMessages(id, 2)
 		}
 		var list []callbackJSON
-		if f.json(&list, "callbacks", "list", "--outcome", "duplicate"); len(list) != 6 {
-			t.Errorf("%d late events recorded as not applied, want 6", len(list))
+		if f.json(&list, "callbacks", "list", "--outcome", "duplicate"); len(list) != 8 {
+			t.Errorf("%d late events recorded as not applied, want 8", len(list))
 		}
 	})
 }

@@ -114,3 +114,36 @@ func TestFieldRefundFails(t *testing.T) {
 		}
 	})
 }
+
+// F25, F27, F28: money that comes for an order which had its day is booked and listed, and never makes the order paid again.
+func TestFieldPaymentAfterRefund(t *testing.T) {
+	eachField(t, func(t *testing.T, f *field) {
+		f.order("FCAGAIN", "19.99", "CNY")
+		f.ack(f.tell("payment SUCCESS t1 FCAGAIN 19.99 CNY"))
+		f.ack(f.tell("refund SUCCESS r1 FCAGAIN 19.99 CNY t1 R1"))
+		f.ack(f.tell("payment SUCCESS t2 FCAGAIN 19.99 CNY"))
+		f.wantOrder("FCAGAIN", "refunded 19.99 unpaid>paid>refunded | payment t1 19.99 CNY succeeded | payment t2 19.99 CNY succeeded | refund r1 19.99 CNY succeeded")
+		f.wantMessages("FCAGAIN", 2)
+		row := "%s,FCAGAIN,%s,19.99,CNY,SUCCESS,2026-11-28 12:00:00"
+		f.wantRun(f.statement(fmt.Sprintf(row, "t1", "payment"), fmt.Sprintf(row, "r1", "refund"), fmt.Sprintf(row, "t2", "payment")), exitLook, "3 2", "duplicate_payment payment t2")
+	})
+}
+
+// Refunds that do not fit their payment are booked and listed, and the order keeps what it had.
+func TestFieldRefundsThatDoNotFit(t *testing.T) {
+	eachField(t, func(t *testing.T, f *field) {
+		f.order("FCODD", "19.99", "CNY")
+		f.ack(f.tell("payment SUCCESS t1 FCODD 19.99 CNY"))
+		f.ack(f.tell("refund SUCCESS r1 FCODD 15.00 CNY t1 R1"))
+		f.ack(f.tell("refund SUCCESS r2 FCODD 15.00 CNY t1 R2"))
+		f.ack(f.tell("refund SUCCESS r3 FCODD 1.00 USD t1 R3"))
+		f.ack(f.tell("refund SUCCESS r1 FCODD 4.99 CNY t1 R1")) // the first one's id, another sum
+		f.ack(f.tell("refund SUCCESS r4 FCODD 1.00 CNY nobody R4"))
+		f.wantRows("shop payment t1 19.99 CNY succeeded applied", "shop refund r1 15.00 CNY succeeded conflict", "shop refund r2 15.00 CNY succeeded not_allowed",
+			"shop refund r3 1.00 USD succeeded currency_mismatch", "shop refund r4 1.00 CNY succeeded no_order")
+		var h historyJSON
+		if f.json(&h, "orders", "show", "FCODD"); h.Status != "part_refunded" || h.Refunded != "15.00" {
+			t.Errorf("order is %s, refunded %s", h.Status, h.Refunded)
+		}
+	})
+}

@@ -36,9 +36,16 @@ func (e *engine) book(d *delivery, ev models.Event) (models.Outcome, string) {
 	k := e.resolve(d.account, m.kind, ev)
 	e.settleNames(d.account, m.kind, ev, k)
 	if r := e.rows[k]; r != nil {
+		for _, t := range e.twins(r, ev) {
+			r = e.merge(r, t)
+			e.inherit(r, d.source)
+		}
 		return e.bookAgain(d, r, m, ev)
 	}
 	r := e.freshRow(d, k, m, ev)
+	for _, t := range e.twins(r, ev) {
+		e.merge(r, t)
+	}
 	e.place(r, ev.Kind, d.source)
 	if ev.Kind == models.DisputeWon {
 		e.winBack(d, r, ev)
@@ -103,6 +110,9 @@ func (e *engine) bookAgain(d *delivery, r *row, m meaning, ev models.Event) (mod
 		}
 	case m.rank == rankEnded && was.rank >= rankSucceeded:
 		return models.OutcomeNotAllowed, fmt.Sprintf("stale: %s has already %s", r.ShownID(), r.Status)
+	}
+	if r.Kind == models.Payment && r.Status == models.StatusSucceeded {
+		e.placeWaiting(r) // a repeat can bring the name that a refund has been waiting for
 	}
 	return models.OutcomeDuplicate, ""
 }
@@ -177,31 +187,6 @@ func (e *engine) succeedLate(d *delivery, r *row, m meaning, ev models.Event) (m
 	outcome, detail := e.advance(d, r, m, ev)
 	e.reverse(d, r, failure)
 	return outcome, detail
-}
-
-// bookTotal is a running total of one payment's refunds. It is compared with the refunds known by id and never added to them.
-func (e *engine) bookTotal(d *delivery, ev models.Event) (models.Outcome, string) {
-	var p *row
-	for _, name := range namesOf(ev) {
-		if p = e.payment(d.account, name); p != nil {
-			break
-		}
-	}
-	switch {
-	case p == nil:
-		return models.OutcomeNoted, "a refund total of a payment that is not booked"
-	case ev.Money.Currency != p.Currency:
-		return models.OutcomeCurrencyMismatch, fmt.Sprintf("refund total %s of a payment of %s", ev.Money, p.Money())
-	case ev.Money.Minor > p.AmountMinor:
-		return models.OutcomeNotAllowed, fmt.Sprintf("refund total %s is more than the payment of %s", ev.Money, p.Money())
-	case ev.Money.Minor <= p.RefundedMinor || ev.Money.Minor <= e.refundedByID(p):
-		return models.OutcomeNoted, ""
-	}
-	p.RefundedMinor, p.dirty = ev.Money.Minor, true
-	if o := e.orderOf(p); o != nil && paysFor(p, o) && p.Status == models.StatusSucceeded {
-		e.moveRefunded(o, p, p, ev.Kind, d.source)
-	}
-	return models.OutcomeApplied, ""
 }
 
 // micros is what both databases keep of a time.

@@ -51,6 +51,7 @@ type row struct {
 	models.Transaction
 	was   *models.Transaction
 	dirty bool
+	gone  bool // merged into another row: it is deleted, its id stays as a name
 }
 
 func (r *row) key() key { return key{r.Account, r.Kind, r.TransactionID} }
@@ -171,7 +172,8 @@ func (e *engine) involved(d *delivery, ev models.Event, ids, families map[string
 	}
 	own := e.resolve(d.account, kind, ev)
 	r := e.rows[own]
-	if moves && r != nil && e.isRepeat(r, m, ev) {
+	merges := r != nil && moves && len(e.twins(r, ev)) > 0
+	if moves && r != nil && e.isRepeat(r, m, ev) && !merges && !e.awaited(d.account, ev) {
 		return // nothing to decide, so no order to read
 	}
 	if kind == models.Payment && m.status == models.StatusSucceeded && own.id != ev.TransactionID {
@@ -188,9 +190,19 @@ func (e *engine) involved(d *delivery, ev models.Event, ids, families map[string
 		return
 	}
 	ids[order] = true
-	if kind != models.Payment || !moves {
+	if kind != models.Payment || !moves || merges {
 		families[order] = true
 	}
+}
+
+// awaited says whether refunds or disputes wait for a payment of one of the event's names.
+func (e *engine) awaited(account string, ev models.Event) bool {
+	for _, name := range namesOf(ev) {
+		if len(e.parked[key{account, models.Payment, name}]) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // lock reads the orders, those of families locked, and then the families. The orders are locked by then, so nobody adds to their sums
@@ -280,7 +292,8 @@ func (e *engine) write() error {
 		return e.failed
 	}
 	for _, k := range sortedKeys(e.renamed) {
-		e.pipe.write(e.l.sql("UPDATE aliases SET transaction_id = ").arg(e.renamed[k]).add(" WHERE ").whereKeys("alias", []key{k}), 1)
+		b := e.l.sql("INSERT INTO aliases (account, kind, alias, transaction_id) VALUES ").row(true, k.account, string(k.kind), k.id, e.renamed[k])
+		e.pipe.write(b.add(" ON CONFLICT (alias, account, kind) DO UPDATE SET transaction_id = excluded.transaction_id"), 1)
 	}
 	moved := make([]*orderWork, 0, len(e.orders))
 	for _, o := range e.orders {
@@ -296,14 +309,23 @@ func (e *engine) write() error {
 	if err := e.l.keepCallbacks(&e.pipe, e.evidence); err != nil {
 		return err
 	}
+	for _, r := range e.placed {
+		if r.CallbackID != "" && r.Outcome != models.OutcomeNoOrder {
+			e.pipe.write(e.l.sql("UPDATE callbacks SET outcome = ").arg(string(r.Outcome)).add(" WHERE id = ").arg(r.CallbackID).
+				add(" AND outcome = 'no_order'"), anyRows)
+		}
+	}
 	return e.pipe.flush()
 }
 
 func (e *engine) writeTransactions() {
 	var fresh []*models.Transaction
-	var changed []*row
+	var changed, gone []*row
 	for _, k := range sortedKeys(e.rows) {
 		switch r := e.rows[k]; {
+		case r.gone && r.was != nil:
+			gone = append(gone, r)
+		case r.gone:
 		case r.was == nil:
 			fresh = append(fresh, &r.Transaction)
 		case r.dirty && r.Transaction != *r.was:
@@ -311,8 +333,15 @@ func (e *engine) writeTransactions() {
 		}
 	}
 	e.l.insertTransactions(&e.pipe, fresh)
+	for _, r := range gone {
+		b := e.l.sql("DELETE FROM transactions WHERE ").whereKeys("transaction_id", []key{r.key()})
+		e.pipe.write(b.add(" AND status = ").arg(string(r.was.Status)).add(" AND outcome = ").arg(string(r.was.Outcome)), 1)
+	}
 	for _, r := range changed {
 		r.UpdatedAt = e.now
 		e.l.updateTransaction(&e.pipe, &r.Transaction, *r.was)
 	}
 }
+
+// healed notes a row that has found what it waited for; the callback that told of it will say so too.
+func (e *engine) healed(r *row) { e.placed = append(e.placed, r) }

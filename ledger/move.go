@@ -26,7 +26,7 @@ func (e *engine) move(o *orderWork, by *row, on models.EventKind, source string,
 		}
 		o.PriorStatus = ""
 	case to == models.Disputed || to == models.ChargedBack:
-		if o.Status != models.Disputed {
+		if o.Status != models.Disputed && o.Status != models.ChargedBack {
 			o.PriorStatus = o.Status
 		}
 	}
@@ -72,6 +72,7 @@ type movement struct {
 	Account       string `json:"account"`
 	Kind          string `json:"kind"`
 	TransactionID string `json:"transaction_id"`
+	ParentID      string `json:"parent_id,omitempty"` // refunds and disputes: the payment
 	Amount        string `json:"amount"`
 	Currency      string `json:"currency"`
 	Status        string `json:"status"`
@@ -79,7 +80,7 @@ type movement struct {
 }
 
 func movementOf(r *row) movement {
-	return movement{r.Account, string(r.Kind), r.ShownID(), r.Money().Text(), r.Currency, string(r.Status), r.OccurredAt.UTC().Format("2006-01-02T15:04:05Z07:00")}
+	return movement{r.Account, string(r.Kind), r.ShownID(), r.ParentID, r.Money().Text(), r.Currency, string(r.Status), r.OccurredAt.UTC().Format("2006-01-02T15:04:05Z07:00")}
 }
 
 func (e *engine) enqueue(orderID, topic string, n notice) {

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"slices"
 	"strings"
 
 	"paybook/models"
@@ -55,7 +56,7 @@ func (e *engine) claim(deliveries []*delivery) error {
 		for i, k := range keys {
 			b.row(i == 0, k.account, string(k.kind), k.id, e.proposed[k])
 		}
-		_, err := exec(e.tx, b.add(" ON CONFLICT (account, kind, alias) DO NOTHING").String(), b.args...)
+		_, err := exec(e.tx, b.add(" ON CONFLICT (alias, account, kind) DO NOTHING").String(), b.args...)
 		return err
 	}); err != nil {
 		return err
@@ -73,7 +74,7 @@ func (e *engine) propose(d *delivery, ev models.Event, look map[key]bool) {
 	if ev.ParentID != "" {
 		look[key{d.account, models.Payment, ev.ParentID}] = true
 	}
-	if !moves {
+	if !moves { // a total is about its payment
 		for _, name := range namesOf(ev) {
 			look[key{d.account, models.Payment, name}] = true
 		}
@@ -92,8 +93,8 @@ func (e *engine) propose(d *delivery, ev models.Event, look map[key]bool) {
 				e.proposed[k] = own
 			}
 		}
-		if claims || d.source != sourceCallback {
-			look[k] = true
+		if claims || m.kind != models.Payment || d.source != sourceCallback {
+			look[k] = true // a payment of a provider with one name for everything has no other
 		}
 	}
 }
@@ -124,6 +125,9 @@ func (e *engine) want(d *delivery, ev models.Event, wanted, waited map[key]bool,
 		if kind == models.Payment && m.status == models.StatusSucceeded {
 			waited[k] = true
 		}
+	}
+	if !moves {
+		wanted[key{d.account, models.Refund, totalID(ev)}] = true
 	}
 	e.wantName(key{d.account, models.Payment, ev.ParentID}, wanted)
 	if kind == models.Payment && ev.OrderID != "" {
@@ -159,7 +163,7 @@ func (e *engine) resolve(account string, kind models.TransactionKind, ev models.
 	if kind == models.Refund && ev.RefundOrderID != "" {
 		if id := e.names[key{account, kind, shopPrefix + ev.RefundOrderID}]; id != "" && id != own.id {
 			k := key{account, kind, id}
-			if r := e.rows[k]; r != nil && adopts(r, ev) {
+			if r := e.rows[k]; r != nil && e.adopts(r, ev) {
 				return k
 			}
 		}
@@ -167,13 +171,92 @@ func (e *engine) resolve(account string, kind models.TransactionKind, ev models.
 	return own
 }
 
-// adopts says whether a refund known by the shop's number only is the one the event speaks of; a number used for two refunds
-// must not glue them together.
-func adopts(r *row, ev models.Event) bool {
+// adopts says whether a refund known by the shop's number is the one the event speaks of; a number used for two refunds must not glue
+// them together, and neither must a number that two payments' refunds share.
+func (e *engine) adopts(r *row, ev models.Event) bool {
+	if r.ParentID != "" && ev.ParentID != "" && r.ParentID != ev.ParentID {
+		p := e.payment(r.Account, ev.ParentID)
+		if p == nil || p != e.payment(r.Account, r.ParentID) {
+			return false
+		}
+	}
 	if ev.TransactionID == "" {
 		return true
 	}
 	return strings.HasPrefix(r.TransactionID, shopPrefix) && (r.ProviderID == "" || r.ProviderID == ev.TransactionID)
+}
+
+// twins are other rows that an event's names show to be the same movement as r: booked before anybody said so.
+func (e *engine) twins(r *row, ev models.Event) []*row {
+	var twins []*row
+	names := namesOf(ev)
+	if r.Kind == models.Refund && ev.RefundOrderID != "" && ev.TransactionID != "" {
+		names = append(names, shopPrefix+ev.RefundOrderID)
+	}
+	for _, name := range names {
+		for _, id := range []string{name, e.names[key{r.Account, r.Kind, name}]} {
+			t := e.rows[key{r.Account, r.Kind, id}]
+			if t == nil || t == r || t.gone || slices.Contains(twins, t) || !e.mergeable(r, t, ev) {
+				continue
+			}
+			twins = append(twins, t)
+		}
+	}
+	return twins
+}
+
+// mergeable keeps apart what only looks alike: a twin is a mere request of the shop's that no provider has named yet, or a payment of the
+// same sum for the same order that was taken for a second one.
+func (e *engine) mergeable(r, t *row, ev models.Event) bool {
+	if r.Kind == models.Refund {
+		return strings.HasPrefix(t.TransactionID, shopPrefix) && t.Status == models.StatusPending && e.adopts(t, ev)
+	}
+	return r.Kind == models.Payment && t.Money() == r.Money() && (t.OrderID == r.OrderID || t.OrderID == "" || r.OrderID == "") &&
+		(t.Outcome == models.OutcomeDuplicatePayment || r.Outcome == models.OutcomeDuplicatePayment || t.Outcome == models.OutcomeNoOrder ||
+			t.Status == models.StatusPending || t.Status == models.StatusAuthorised)
+}
+
+// merge makes two rows of one movement one. The one that paid the order stays; the other's id becomes a name of it.
+func (e *engine) merge(r, t *row) *row {
+	if r.Outcome == models.OutcomeDuplicatePayment && t.Outcome == models.OutcomeApplied {
+		r, t = t, r
+	}
+	t.gone = true
+	for k, id := range e.names {
+		if k.account == t.Account && k.kind == t.Kind && id == t.TransactionID {
+			e.rename(k, r.TransactionID)
+		}
+	}
+	e.rename(key{t.Account, t.Kind, t.TransactionID}, r.TransactionID)
+	if r.RefundOrderID == "" {
+		r.RefundOrderID = t.RefundOrderID
+	}
+	r.RefundedMinor, r.dirty = max(r.RefundedMinor, t.RefundedMinor), true
+	for _, child := range e.rows {
+		if child.Account == t.Account && child.Kind != t.Kind && child.ParentID == t.TransactionID {
+			child.ParentID, child.dirty = r.TransactionID, true
+		}
+	}
+	return r
+}
+
+// inherit lets what has happened to a merged twin happen to the payment it has become part of.
+func (e *engine) inherit(p *row, source string) {
+	o := e.orderOf(p)
+	if p.Kind != models.Payment || o == nil || !paysFor(p, o) {
+		return
+	}
+	e.recount(o, p, p, models.RefundSucceeded, source)
+	for _, k := range sortedKeys(e.rows) {
+		if r := e.rows[k]; r.Kind == models.Chargeback && r.Account == p.Account && r.ParentID == p.TransactionID {
+			e.place(r, r.Event, source)
+		}
+	}
+}
+
+// rename points a name at another row, in memory and, at the end, in the aliases.
+func (e *engine) rename(k key, id string) {
+	e.names[k], e.renamed[k] = id, id
 }
 
 // settleNames points names that this transaction has claimed for the event's own id at the row they turned out to mean.
@@ -182,8 +265,7 @@ func (e *engine) settleNames(account string, kind models.TransactionKind, ev mod
 	for _, name := range append(namesOf(ev), shopPrefix+ev.RefundOrderID) {
 		n := key{account, kind, name}
 		if e.proposed[n] == own && e.names[n] == own && own != k.id {
-			e.renamed[n] = k.id
-			e.names[n] = k.id
+			e.rename(n, k.id)
 		}
 	}
 }

@@ -40,6 +40,46 @@ func TestEveryOrderOfArrivalEndsAlike(t *testing.T) {
 			"dispute.opened dp-%s 19.99 USD parent=ch-%s at=13:00",
 			"dispute.won dp-%s 19.99 USD parent=ch-%s at=14:00",
 		},
+		"totals without ids": {
+			"order %s 19.99 USD",
+			"payment.succeeded ch-%s 19.99 USD order=%s at=12:00",
+			"refund.total ch-%s 5.00 USD at=12:10",
+			"refund.total ch-%s 8.00 USD at=12:20",
+		},
+		"a total, and the refund in it that fails": {
+			"order %s 19.99 USD",
+			"payment.succeeded ch-%s 19.99 USD order=%s at=12:00",
+			"refund.succeeded re-%s 5.00 USD parent=ch-%s at=12:10",
+			"refund.total ch-%s 5.00 USD at=12:10",
+			"refund.failed re-%s 5.00 USD parent=ch-%s at=15:00",
+		},
+		"refund, its failure, and another": {
+			"payment.succeeded ch-%s 19.99 USD order=%s at=12:00",
+			"order %s 19.99 USD",
+			"refund.succeeded A-%s 19.99 USD parent=ch-%s at=12:10",
+			"refund.failed A-%s 19.99 USD parent=ch-%s at=12:20",
+			"refund.succeeded B-%s 19.99 USD parent=ch-%s at=12:30",
+		},
+		"refund and a lost dispute": {
+			"order %s 19.99 USD",
+			"payment.succeeded ch-%s 19.99 USD order=%s at=12:00",
+			"refund.succeeded re-%s 5.00 USD parent=ch-%s at=12:10",
+			"dispute.lost dp-%s 14.99 USD parent=ch-%s at=14:00",
+		},
+		"two disputes": {
+			"payment.succeeded ch-%s 75.00 USD order=%s at=12:00",
+			"dispute.opened a-%s 30.00 USD parent=ch-%s at=13:00",
+			"dispute.won a-%s 30.00 USD parent=ch-%s at=14:00",
+			"dispute.lost b-%s 40.00 USD parent=ch-%s at=15:00",
+			"order %s 75.00 USD",
+		},
+		"three names": {
+			"order %s 19.99 USD",
+			"payment.succeeded ch-%s 19.99 USD order=%s alias=pi-%s at=12:00",
+			"payment.succeeded ch-%s 19.99 USD order=%s alias=ch-%s at=12:00",
+			"payment.succeeded pi-%s 19.99 USD order=%s alias=pi-%s at=12:00",
+			"refund.succeeded re-%s 5.00 USD parent=pi-%s at=12:10",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ledgertest.Each(t, func(t *testing.T, book *ledger.Ledger) { everyOrder(t, book, lines) })

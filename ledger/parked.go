@@ -57,6 +57,7 @@ func (l *Ledger) placeParked(tx *gorm.DB, now time.Time, parked []models.Transac
 		}
 		if r.Outcome == models.OutcomeNoOrder {
 			e.place(r, r.Event, r.Source)
+			e.healed(r)
 		}
 		if r.Outcome != models.OutcomeNoOrder {
 			placed++

@@ -1,7 +1,9 @@
 package ledger
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
 	"paybook/models"
 )
@@ -14,6 +16,10 @@ func (e *engine) place(r *row, on models.EventKind, source string) {
 	case models.Payment:
 		e.placePayment(r, on, source)
 	case models.Refund:
+		if r.Event == models.RefundTotal {
+			e.placeTotal(r, source)
+			return
+		}
 		e.placeRefund(r, on, source)
 	case models.Chargeback:
 		e.placeDispute(r, on, source)
@@ -54,6 +60,9 @@ func (e *engine) placePayment(r *row, on models.EventKind, source string) {
 	switch {
 	case r.Status == models.StatusSucceeded:
 		e.placeMoney(r, o, on, source)
+		if paysFor(r, o) {
+			e.recount(o, r, r, models.RefundTotal, source) // a total told before the order was here
+		}
 		e.placeWaiting(r)
 	case on == models.PaymentClosed:
 		e.move(o, r, on, source, never) // an attempt that ends after the order moved on changes nothing
@@ -105,7 +114,7 @@ func (e *engine) placeWaiting(p *row) {
 		for _, r := range waiting {
 			if r.Outcome == models.OutcomeNoOrder {
 				e.place(r, r.Event, r.Source)
-				e.placed = append(e.placed, r)
+				e.healed(r)
 			}
 		}
 	}
@@ -150,8 +159,7 @@ func (e *engine) parent(r *row) (*row, *orderWork) {
 
 func (e *engine) placeRefund(r *row, on models.EventKind, source string) {
 	if e.l.elsewhere[r.Account] {
-		r.put(models.OutcomeApplied, "")
-		e.tell(r, on, source)
+		e.pass(r, on, source)
 		return
 	}
 	p, o := e.parent(r)
@@ -161,14 +169,16 @@ func (e *engine) placeRefund(r *row, on models.EventKind, source string) {
 	r.put(models.OutcomeApplied, "")
 	switch {
 	case r.Status != models.StatusSucceeded:
-		// asked for, stuck or refused: no money has moved
+		if paysFor(p, o) { // asked for, stuck or refused: no money has moved, whatever a total made of it
+			e.recount(o, p, r, on, source)
+		}
 	case r.Currency != p.Currency:
 		r.put(models.OutcomeCurrencyMismatch, "refund of %s for a payment of %s", r.Money(), p.Money())
-	case e.refundedByID(p) > p.AmountMinor: // r counts already
+	case e.tooMuch(p): // r counts already
 		r.put(models.OutcomeNotAllowed, "refund of %s: with those before it more than the payment of %s", r.Money(), p.Money())
 	case !paysFor(p, o):
 		// the payment was one too many, late or wrong, and is being given back
-	case !e.moveRefunded(o, p, r, on, source):
+	case !e.recount(o, p, r, on, source):
 		r.put(models.OutcomeNotAllowed, "order %s is %s", o.OrderID, o.Status)
 	}
 }
@@ -184,8 +194,7 @@ func (e *engine) placeReversal(back *row, on models.EventKind, source string) {
 		e.place(undone, undone.Event, undone.Source)
 	}
 	if e.l.elsewhere[back.Account] {
-		back.put(models.OutcomeApplied, "")
-		e.tell(back, on, source)
+		e.pass(back, on, source)
 		return
 	}
 	if undone == nil || undone.Outcome == models.OutcomeNoOrder {
@@ -194,27 +203,53 @@ func (e *engine) placeReversal(back *row, on models.EventKind, source string) {
 	}
 	back.ParentID, back.OrderID = undone.ParentID, undone.OrderID
 	back.put(models.OutcomeApplied, "")
-	if back.Kind == models.RefundReversal && counts(undone) {
-		e.takeBack(back, source)
+	if undone.Outcome == models.OutcomeNotAllowed { // one refund too many that came back is none too many
+		undone.put(models.OutcomeApplied, "")
+		undone.Detail, undone.dirty = "", true
+	}
+	if back.Kind == models.RefundReversal {
+		e.takeBack(back, on, source)
 	}
 }
 
-// takeBack makes an order's refunded sum smaller by a refund that came to nothing.
-func (e *engine) takeBack(back *row, source string) {
+// takeBack makes an order's refunded sum smaller by a refund that came to nothing. A refund that was refused for want of room may now
+// have it.
+func (e *engine) takeBack(back *row, on models.EventKind, source string) {
 	p := e.payment(back.Account, back.ParentID)
 	if p == nil {
 		return
 	}
-	if p.RefundedMinor > 0 {
-		p.RefundedMinor, p.dirty = max(0, p.RefundedMinor-back.AmountMinor), true
-	}
 	o := e.orderOf(p)
-	if o == nil || !paysFor(p, o) {
-		return
-	}
-	if !e.moveRefunded(o, p, back, models.RefundFailed, source) {
+	if o != nil && paysFor(p, o) && !e.recount(o, p, back, on, source) {
 		back.put(models.OutcomeNotAllowed, "order %s is %s", o.OrderID, o.Status)
 	}
+	var refused []*row
+	for _, r := range e.rows {
+		if r.Kind == models.Refund && r.Account == p.Account && r.ParentID == p.TransactionID && r.Outcome == models.OutcomeNotAllowed {
+			refused = append(refused, r)
+		}
+	}
+	slices.SortFunc(refused, func(a, b *row) int {
+		return cmp.Or(a.OccurredAt.Compare(b.OccurredAt), cmp.Compare(a.TransactionID, b.TransactionID))
+	})
+	for _, r := range refused {
+		e.place(r, r.Event, source)
+	}
+}
+
+// tooMuch says whether more has gone back of a payment than it was.
+func (e *engine) tooMuch(p *row) bool {
+	sum, _ := e.refundedByID(p)
+	return sum > p.AmountMinor
+}
+
+// pass books a movement of a shop that keeps its orders elsewhere: no order is asked, the shop is told.
+func (e *engine) pass(r *row, on models.EventKind, source string) {
+	if p := e.payment(r.Account, r.ParentID); p != nil {
+		r.ParentID, r.OrderID = p.TransactionID, cmp.Or(r.OrderID, p.OrderID)
+	}
+	r.put(models.OutcomeApplied, "")
+	e.tell(r, on, source)
 }
 
 // counts says whether a refund is part of what its payment has given back.
@@ -222,29 +257,16 @@ func counts(r *row) bool {
 	return r.Outcome == models.OutcomeApplied || r.Outcome == models.OutcomeConflict
 }
 
-// refundedByID is the sum of a payment's refunds that count, less those that came back.
-func (e *engine) refundedByID(p *row) int64 {
-	var sum int64
-	for _, r := range e.rows {
-		if r.Account != p.Account || r.ParentID != p.TransactionID || r.Status != models.StatusSucceeded {
-			continue
-		}
-		if !counts(r) || r.Currency != p.Currency {
-			continue
-		}
-		switch r.Kind {
-		case models.Refund:
-			sum += r.AmountMinor
-		case models.RefundReversal:
-			sum -= r.AmountMinor
-		}
+// recount sets what is refunded of the order's payment, and the order's state with it; false when the order's state does not allow it.
+func (e *engine) recount(o *orderWork, p, by *row, on models.EventKind, source string) bool {
+	sum := e.refunded(p)
+	turn := models.RefundSucceeded
+	switch {
+	case sum == o.RefundedMinor:
+		return true
+	case sum < o.RefundedMinor:
+		turn = models.RefundFailed
 	}
-	return sum
-}
-
-// moveRefunded sets what is refunded of the order's payment, and the order's state with it.
-func (e *engine) moveRefunded(o *orderWork, p, by *row, on models.EventKind, source string) bool {
-	sum := max(e.refundedByID(p), p.RefundedMinor)
 	when := func(c condition) bool {
 		switch c {
 		case whole:
@@ -256,12 +278,12 @@ func (e *engine) moveRefunded(o *orderWork, p, by *row, on models.EventKind, sou
 		}
 		return false
 	}
-	to, ok := moves(o.Status, tableEvent(on), when)
+	to, ok := moves(o.Status, turn, when)
 	if !ok {
 		return false
 	}
-	if o.Status == models.Disputed { // it stays disputed; a won dispute returns it to what the refunds made of it
-		if prior, ok := moves(o.PriorStatus, tableEvent(on), when); ok {
+	if to == models.Disputed || to == models.ChargedBack { // it stays so; a won dispute returns it to what the refunds made of it
+		if prior, ok := moves(o.PriorStatus, turn, when); ok {
 			o.PriorStatus = o.unship(prior)
 		}
 	}
@@ -280,8 +302,7 @@ func (o *orderWork) unship(to models.OrderStatus) models.OrderStatus {
 
 func (e *engine) placeDispute(r *row, on models.EventKind, source string) {
 	if e.l.elsewhere[r.Account] {
-		r.put(models.OutcomeApplied, "")
-		e.tell(r, on, source)
+		e.pass(r, on, source)
 		return
 	}
 	p, o := e.parent(r)
@@ -289,11 +310,28 @@ func (e *engine) placeDispute(r *row, on models.EventKind, source string) {
 		return
 	}
 	r.put(models.OutcomeApplied, "")
+	lost, open := e.otherDisputes(p, r)
+	when := func(c condition) bool {
+		return c == otherLost && lost || c == otherOpen && open && !lost || c == noOther && !open && !lost
+	}
 	switch {
 	case !paysFor(p, o):
 	case on == models.DisputeWon && o.Status != models.Disputed && o.Status != models.ChargedBack:
 		// won before we heard of it: nothing to return from
-	case !e.move(o, r, on, source, never):
+	case !e.move(o, r, on, source, when):
 		r.put(models.OutcomeNotAllowed, "order %s is %s", o.OrderID, o.Status)
 	}
+}
+
+// otherDisputes says how a payment's other disputes stand: whether one is lost, whether one is open.
+func (e *engine) otherDisputes(p, but *row) (lost, open bool) {
+	for _, r := range e.rows {
+		if r == but || r.Kind != models.Chargeback || r.Account != p.Account || r.ParentID != p.TransactionID || !counts(r) ||
+			e.rows[key{r.Account, models.ChargebackReversal, r.TransactionID}] != nil {
+			continue
+		}
+		lost = lost || r.Event == models.DisputeLost
+		open = open || r.Event == models.DisputeOpened
+	}
+	return lost, open
 }

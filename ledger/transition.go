@@ -20,6 +20,9 @@ const (
 	part        condition = "part refunded"
 	nothing     condition = "nothing refunded any more"
 	attemptOver condition = "closed by the provider, not by the shop"
+	otherOpen   condition = "another dispute is open"
+	otherLost   condition = "another dispute is lost"
+	noOther     condition = "no other dispute"
 )
 
 // back stands for "where it was before the dispute".
@@ -41,25 +44,33 @@ var transitions = []transition{
 	{models.Refunded, models.RefundSucceeded, models.Refunded, whole}, // imported as refunded, now told of the refunds
 	{models.Refunded, models.RefundSucceeded, models.PartRefunded, part},
 	{models.Disputed, models.RefundSucceeded, models.Disputed, always},
+	{models.ChargedBack, models.RefundSucceeded, models.ChargedBack, always},
 
 	{models.Refunded, models.RefundFailed, models.Paid, nothing},
 	{models.Refunded, models.RefundFailed, models.PartRefunded, part},
 	{models.PartRefunded, models.RefundFailed, models.Paid, nothing},
 	{models.PartRefunded, models.RefundFailed, models.PartRefunded, part},
 	{models.Disputed, models.RefundFailed, models.Disputed, always},
+	{models.ChargedBack, models.RefundFailed, models.ChargedBack, always},
 
 	{models.Paid, models.DisputeOpened, models.Disputed, always},
 	{models.Shipped, models.DisputeOpened, models.Disputed, always},
 	{models.PartRefunded, models.DisputeOpened, models.Disputed, always},
 	{models.Refunded, models.DisputeOpened, models.Disputed, always},
 	{models.Disputed, models.DisputeOpened, models.Disputed, always}, // one more, of another part
+	{models.ChargedBack, models.DisputeOpened, models.ChargedBack, always},
 	{models.Paid, models.DisputeLost, models.ChargedBack, always},
 	{models.Shipped, models.DisputeLost, models.ChargedBack, always},
 	{models.PartRefunded, models.DisputeLost, models.ChargedBack, always},
 	{models.Refunded, models.DisputeLost, models.ChargedBack, always},
 	{models.Disputed, models.DisputeLost, models.ChargedBack, always},
-	{models.Disputed, models.DisputeWon, back, always},
-	{models.ChargedBack, models.DisputeWon, back, always},
+	{models.ChargedBack, models.DisputeLost, models.ChargedBack, always},
+	{models.Disputed, models.DisputeWon, back, noOther},
+	{models.Disputed, models.DisputeWon, models.Disputed, otherOpen},
+	{models.Disputed, models.DisputeWon, models.ChargedBack, otherLost},
+	{models.ChargedBack, models.DisputeWon, back, noOther},
+	{models.ChargedBack, models.DisputeWon, models.Disputed, otherOpen},
+	{models.ChargedBack, models.DisputeWon, models.ChargedBack, otherLost},
 }
 
 // moves looks up the table. when answers whether a row's condition holds.
@@ -72,15 +83,11 @@ func moves(from models.OrderStatus, on models.EventKind, when func(condition) bo
 	return "", false
 }
 
-// tableEvent is the event a movement counts as in the state table: several kinds of event move an order alike.
+// tableEvent is the event a movement counts as in the state table. Refunds are not here: what they make of an order is decided by the
+// sum (recount).
 func tableEvent(k models.EventKind) models.EventKind {
-	switch k {
-	case models.PaymentCaptured:
+	if k == models.PaymentCaptured {
 		return models.PaymentSucceeded
-	case models.PaymentVoided, models.RefundTotal:
-		return models.RefundSucceeded
-	case models.RefundClosed:
-		return models.RefundFailed
 	}
 	return k
 }

@@ -18,7 +18,7 @@ var (
 	allMoving = []models.EventKind{models.PaymentPending, models.PaymentAuthorised, models.PaymentSucceeded, models.PaymentCaptured,
 		models.PaymentFailed, models.PaymentClosed, models.PaymentVoided, models.RefundPending, models.RefundAbnormal, models.RefundSucceeded,
 		models.RefundFailed, models.RefundClosed, models.RefundTotal, models.DisputeOpened, models.DisputeWon, models.DisputeLost}
-	allConditions = []condition{always, whole, part, nothing, attemptOver}
+	allConditions = []condition{always, whole, part, nothing, attemptOver, otherOpen, otherLost, noOther}
 )
 
 // Every state × event × condition has at most one answer, and what must never happen does not stand in the table.

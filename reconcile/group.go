@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"cmp"
 	"slices"
 
 	"paybook/ledger"
@@ -9,8 +10,17 @@ import (
 
 // group is all that the statement says of one movement.
 type group struct {
-	rows    []*held // in the order of the files
+	rows    []*held // in the order of the files, but what takes the movement back behind the rest
 	adjusts []*held
+	booked  *models.Transaction // the book's row of it, nil when it has none
+}
+
+// speaker is the row that names the movement.
+func (g *group) speaker() *held {
+	if len(g.rows) > 0 {
+		return g.rows[0]
+	}
+	return g.adjusts[0]
 }
 
 // groups puts together the rows of one identity, in the order in which they appear.
@@ -33,20 +43,30 @@ func (r *run) groups(left []*held) []*group {
 		g := of(h)
 		g.adjusts = append(g.adjusts, h)
 	}
+	for _, g := range list {
+		slices.SortStableFunc(g.rows, func(a, b *held) int { return cmp.Compare(statusOrder(a.Status), statusOrder(b.Status)) })
+	}
 	return list
 }
 
-func (r *run) settleGroup(g *group, rows map[ledger.Name]models.Transaction) {
+// statusOrder puts the row that says the money has moved first and the one that takes it back last, wherever they stand in the file.
+func statusOrder(s models.TransactionStatus) int {
+	switch s {
+	case models.StatusSucceeded:
+		return 0
+	case models.StatusReversed:
+		return 2
+	}
+	return 1
+}
+
+func (r *run) settleGroup(g *group) {
 	if len(g.rows) == 0 {
-		r.settleOrphans(g, rows)
+		r.settleOrphans(g)
 		return
 	}
-	first := g.rows[0]
-	t, booked := r.rowOf(&first.Entry, rows)
-	if booked && r.used[localOf(t).key()] { // it is another row's, which knows it by a nearer name
-		t, booked = nil, false
-	}
-	if booked {
+	first, t := g.rows[0], g.booked
+	if t != nil {
 		r.use(t)
 	}
 	repeats, taken := g.repeats()
@@ -63,7 +83,7 @@ func (r *run) settleGroup(g *group, rows map[ledger.Name]models.Transaction) {
 		e.Status, e.StatusText = models.StatusReversed, taken[0].StatusText
 	}
 	r.adjust(&e, g.adjusts)
-	if booked {
+	if t != nil {
 		r.settlePair(&e, t)
 	} else {
 		r.settleAlone(&e)
@@ -124,12 +144,11 @@ func (r *run) adjust(e *held, adjusts []*held) {
 
 // settleOrphans are rows that adjust a movement of another day's statement. Taken back as a whole it can be judged: the book must
 // not call it succeeded.
-func (r *run) settleOrphans(g *group, rows map[ledger.Name]models.Transaction) {
-	e := *g.adjusts[0]
+func (r *run) settleOrphans(g *group) {
+	e, t := *g.adjusts[0], g.booked
 	e.Money = e.Money.Abs()
-	t, booked := r.rowOf(&e.Entry, rows)
 	switch {
-	case !booked:
+	case t == nil:
 		e.Adjusts = false
 		r.found(finding{verdict: verdict{kind: models.GapMissingLocal}, entry: &e})
 	case e.Money == t.Money() && t.Status == models.StatusSucceeded:

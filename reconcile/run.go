@@ -105,9 +105,10 @@ type run struct {
 	booked       totals
 	transactions int64
 
-	others   []models.Gap    // other days' gaps that this statement may settle
-	ran      map[string]bool // days that have been run
-	used     map[name]bool   // rows of the book that were matched after the streams had ended, by what they are stored under and called
+	numbered map[string][]*local // refunds stored behind their payment's id, by the shop's number
+	others   []models.Gap        // other days' gaps that this statement may settle
+	ran      map[string]bool     // days that have been run
+	used     map[name]bool       // rows of the book that were matched after the streams had ended, by what they are stored under and called
 	crossed  []ledger.Crossed
 	healed   []string // ids of other days' gaps
 	findings []finding

@@ -17,20 +17,13 @@ func (r *run) settle(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if suspects := r.suspects(left, rows); len(suspects) > 0 {
-		again, err := r.readAgain(ctx, suspects, left)
-		if err != nil {
-			return err
-		}
-		if left = append(left, again...); len(again) > 0 {
-			sortHeld(left)
-			if rows, err = r.lookUp(ctx, left); err != nil {
-				return err
-			}
-		}
+	if left, rows, err = r.pullBack(ctx, left, rows); err != nil {
+		return err
 	}
-	for _, g := range r.groups(left) {
-		r.settleGroup(g, rows)
+	groups := r.groups(left)
+	r.assign(groups, rows)
+	for _, g := range groups {
+		r.settleGroup(g)
 	}
 	for _, n := range r.match.begun {
 		r.cross(n, r.day.String())
@@ -44,6 +37,27 @@ func (r *run) settle(ctx context.Context) error {
 	return r.finishGaps(ctx)
 }
 
+// pullBack adds the rows that were matched with what others may have a better claim to, until there are no more such claims: a row
+// that loses its partner may turn to the next one's.
+func (r *run) pullBack(ctx context.Context, left []*held, rows map[ledger.Name]models.Transaction) ([]*held, map[ledger.Name]models.Transaction, error) {
+	for sought := 0; ; {
+		suspects := r.suspects(left, rows)
+		if len(suspects) == sought {
+			return left, rows, nil
+		}
+		sought = len(suspects)
+		again, err := r.readAgain(ctx, suspects, left)
+		if err != nil || len(again) == 0 {
+			return left, rows, err
+		}
+		left = append(left, again...)
+		sortHeld(left)
+		if rows, err = r.lookUp(ctx, left); err != nil {
+			return nil, nil, err
+		}
+	}
+}
+
 // lookUp reads the book's rows by every name of the entries, and of what rows adjust.
 func (r *run) lookUp(ctx context.Context, list []*held) (map[ledger.Name]models.Transaction, error) {
 	names := map[ledger.Name]bool{}
@@ -51,8 +65,10 @@ func (r *run) lookUp(ctx context.Context, list []*held) (map[ledger.Name]models.
 		for _, n := range h.names() {
 			names[r.name(n)] = true
 		}
-		if h.pair != nil {
-			names[r.name(h.pair.key())] = true
+		for _, l := range []*local{h.pair, r.onlyByNumber(&h.Entry)} {
+			if l != nil {
+				names[r.name(l.key())] = true
+			}
 		}
 	}
 	return r.book.FindTransactions(ctx, names)
@@ -60,21 +76,6 @@ func (r *run) lookUp(ctx context.Context, list []*held) (map[ledger.Name]models.
 
 func (r *run) name(n name) ledger.Name {
 	return ledger.Name{Account: r.account.Name, Kind: n.kind, ID: n.id}
-}
-
-// rowOf is the book's row of an entry.
-func (r *run) rowOf(e *models.Entry, rows map[ledger.Name]models.Transaction) (*models.Transaction, bool) {
-	for _, id := range givenNames(e) {
-		if t, ok := rows[r.name(name{e.Kind, id})]; ok {
-			return &t, true
-		}
-	}
-	for _, id := range standIns(e) {
-		if t, ok := rows[r.name(name{e.Kind, id})]; ok && localOf(&t).isStandInFor(e) {
-			return &t, true
-		}
-	}
-	return nil, false
 }
 
 // suspects are the names of movements that an earlier row of the statement may already have been matched with: a row given twice
@@ -89,13 +90,11 @@ func (r *run) suspects(left []*held, rows map[ledger.Name]models.Transaction) ma
 	}
 	suspects := map[name]bool{}
 	for _, h := range left {
-		t, ok := r.rowOf(&h.Entry, rows)
-		if !ok || h.pair != nil {
-			continue
-		}
-		if l := localOf(t); r.inDay(t.OccurredAt) && r.match.locals[l.key()] == nil && !pairs[l.key()] {
-			for _, n := range append(h.names(), l.names()...) {
-				suspects[n] = true
+		for _, c := range r.candidates(&h.Entry, rows) {
+			if l := localOf(c.row); r.inDay(c.row.OccurredAt) && r.match.locals[l.key()] == nil && !pairs[l.key()] {
+				for _, n := range append(h.names(), l.names()...) {
+					suspects[n] = true
+				}
 			}
 		}
 	}

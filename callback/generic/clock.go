@@ -29,9 +29,9 @@ func (p *Provider) readClock(signature *section) clock {
 	text := s.need("from")
 	text = strings.TrimSuffix(strings.TrimPrefix(text, "{"), "}") // {sig:t} as in a template
 	c := clock{from: p.readSource(s, "from", text), unit: s.word("unit", "s", "s", "ms", "auto", "rfc3339")}
-	past := s.whole("tolerance_seconds", toleranceSeconds, 1)
+	past := s.seconds("tolerance_seconds", toleranceSeconds)
 	c.past = time.Duration(past) * time.Second
-	c.future = time.Duration(s.whole("future_tolerance_seconds", past, 1)) * time.Second
+	c.future = time.Duration(s.seconds("future_tolerance_seconds", past)) * time.Second
 	s.close()
 	return c
 }

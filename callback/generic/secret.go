@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"paybook/callback/parse"
 )
 
 // readSecrets reads the list of secrets as keys, ready for use. With an empty key anybody could sign, so a secret that is
@@ -30,8 +32,9 @@ func readSecrets(s *section, dir string) [][]byte {
 			s.fail(name, "%v", err)
 			continue
 		}
-		secret, err := decodeSecret(strings.TrimPrefix(text, prefix), encoding)
-		if err != nil || len(bytes.TrimSpace(secret)) == 0 {
+		text = strings.TrimPrefix(text, prefix)
+		secret, err := decodeSecret(text, encoding)
+		if err != nil || len(bytes.TrimSpace(secret)) == 0 || !parse.Visible(text) {
 			s.fail(name, "is not %s, or is nothing but its prefix", encoding)
 			continue
 		}
@@ -56,7 +59,7 @@ func loadSecret(text, dir string) (string, error) {
 		text = strings.TrimRight(string(raw), "\r\n") // editors end a file with a newline, secrets do not
 	}
 	switch {
-	case strings.TrimSpace(text) == "":
+	case !parse.Visible(text):
 		return "", fmt.Errorf("empty or blank: with it anybody could sign")
 	case strings.HasPrefix(text, "${") && strings.HasSuffix(text, "}"):
 		return "", fmt.Errorf("%s is not filled in: set the environment variable", text)

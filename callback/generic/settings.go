@@ -130,6 +130,16 @@ func (s *section) whole(key string, fallback, min int) int {
 	return n
 }
 
+// seconds is a tolerance in whole seconds, 1 to parse.ToleranceMax.
+func (s *section) seconds(key string, fallback int) int {
+	n := s.whole(key, fallback, 1)
+	if n > parse.ToleranceMax {
+		s.fail(key, "%d, expected 1 to %d", n, parse.ToleranceMax)
+		return fallback
+	}
+	return n
+}
+
 // flag is true or false; nil when the key is absent.
 func (s *section) flag(key string) *bool {
 	switch v := s.take(key).(type) {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 
+	"paybook/callback/parse"
 	"paybook/models"
 )
 
@@ -54,7 +55,7 @@ func (p *Provider) readSignature(settings *section, dir string) {
 		p.readMAC(s)
 	case "basic":
 		for _, secret := range sig.secrets {
-			if user, password, ok := strings.Cut(string(secret), ":"); !ok || user == "" || strings.TrimSpace(password) == "" {
+			if user, password, ok := strings.Cut(string(secret), ":"); !ok || user == "" || !parse.Visible(password) {
 				s.fail("secrets", "user:password expected for basic")
 			}
 		}

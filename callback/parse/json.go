@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -21,7 +23,8 @@ var ErrJSON = errors.New("not usable JSON")
 type Value struct{ v any }
 
 // JSON reads exactly one JSON document. It refuses what a genuine provider never sends and parsers disagree about:
-// a key given twice, a second document, broken UTF-8, a NUL (which no database text can hold), nesting beyond reason.
+// a key given twice, a second document, broken UTF-8, half a surrogate pair, a NUL (which no database text can hold), nesting
+// beyond reason.
 func JSON(body []byte) (Value, error) {
 	if !utf8.Valid(body) {
 		return Value{}, fmt.Errorf("%w: not UTF-8", ErrJSON)
@@ -121,7 +124,44 @@ func (r *reader) str() (string, error) {
 	if strings.IndexByte(s, 0) >= 0 {
 		return "", errors.New("a string holds a NUL")
 	}
+	if strings.ContainsRune(s, utf8.RuneError) && halfSurrogate(r.text[start:r.at]) {
+		return "", errors.New("a string holds half a surrogate pair")
+	}
 	return s, nil
+}
+
+// halfSurrogate looks in a quoted string for an escape such as \ud800 without its other half. The standard library turns each of
+// them into the same U+FFFD, so that ids which differ become one.
+func halfSurrogate(quoted string) bool {
+	for i := 0; i < len(quoted); i++ {
+		if quoted[i] != '\\' {
+			continue
+		}
+		i++
+		unit, ok := escapedUnit(quoted[i-1:])
+		if !ok {
+			continue
+		}
+		i += len("0000")
+		if !utf16.IsSurrogate(unit) {
+			continue
+		}
+		low, ok := escapedUnit(quoted[i+1:])
+		if !ok || utf16.DecodeRune(unit, low) == utf8.RuneError {
+			return true
+		}
+		i += len(`\u0000`)
+	}
+	return false
+}
+
+// escapedUnit is the UTF-16 unit of an escape such as \u00e9 that text begins with.
+func escapedUnit(text string) (unit rune, ok bool) {
+	if !strings.HasPrefix(text, `\u`) {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(text[len(`\u`):len(`\u0000`)], 16, 16)
+	return rune(n), err == nil
 }
 
 func (r *reader) number() json.Number {

@@ -38,6 +38,15 @@ func TestJSONIsRefused(t *testing.T) {
 		`[{"a":1,"b":2,"a":3}]`:    `key "a" is given twice`,
 		"{\"a\":\"\xff\"}":         "not UTF-8",
 		`{"a":"x\u0000"}`:          "NUL",
+		`{"id":"T\ud800"}`:         "half a surrogate pair",
+		`{"id":"\uDFFFT"}`:         "half a surrogate pair",
+		`{"id":"\ud83d\ud83d"}`:    "half a surrogate pair",
+		`{"id":"\ude00\ud83d"}`:    "half a surrogate pair",
+		`{"id":"\ud83d\\ude00"}`:   "half a surrogate pair",
+		`{"id":"\ud83dx\ude00"}`:   "half a surrogate pair",
+		`{"id":"\ud83d\u0041"}`:    "half a surrogate pair",
+		`{"\ud800":1,"\ud801":2}`:  "half a surrogate pair",
+		`["\\\ud800"]`:             "half a surrogate pair",
 		`{"a":1`:                   "unexpected end",
 		`{"a":01}`:                 "invalid character",
 		`{'a':1}`:                  "invalid character",
@@ -86,6 +95,18 @@ func TestJSONReadsEveryKindOfValue(t *testing.T) {
 	for _, missing := range []parse.Value{v.Get("none"), v.Get("null"), v.Get("s", "x"), v.Get("n", "0"), {}} {
 		if missing.Exists() || missing.Text() != "" || missing.List() != nil || missing.IsObject() {
 			t.Errorf("%v is there, want nothing", missing)
+		}
+	}
+}
+
+// A whole pair, a literal U+FFFD and an escaped backslash before "ud800" are text like any other.
+func TestJSONReadsWholeSurrogatePairs(t *testing.T) {
+	for text, want := range map[string]string{
+		`"\ud83d\ude00"`: "😀", `"\uD83D\uDE00\ufffd"`: "😀\ufffd", "\"\ufffd\\n\"": "\ufffd\n", `"\ufffd"`: "\ufffd",
+		`"\\ud800\ufffd"`: "\\ud800\ufffd", "\"\ufffd\\ud83d\\ude00\"": "\ufffd😀", `"\ufffd\ud7ff\ue000"`: "\ufffd\ud7ff\ue000",
+	} {
+		if v, err := parse.JSON([]byte(text)); err != nil || v.String() != want {
+			t.Errorf("JSON(%s) = %q, %v; want %q", text, v.String(), err, want)
 		}
 	}
 }

@@ -130,10 +130,11 @@ func (p *Provider) checkAge(seconds int64) error {
 	return nil
 }
 
-// checkAccount refuses events of connected accounts that nobody listed. A thin event has the account in context.
+// checkAccount refuses events of connected accounts that nobody listed. The account is in "account" or, in thin events and newer
+// snapshots, in "context" alone; with neither the event is our own.
 func (p *Provider) checkAccount(doc parse.Value) error {
 	account := doc.Get("account")
-	if !account.Exists() && isThin(doc) {
+	if !account.Exists() || account.Any() == "" {
 		account = doc.Get("context")
 	}
 	id := account.Text()

@@ -6,7 +6,6 @@
 package stripe
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -29,15 +28,11 @@ const (
 
 // Config is the settings of one account. Comment, provider and path are allowed for people and tools, and ignored.
 type Config struct {
-	Comment  any `json:"comment"`
-	Provider any `json:"provider"`
-	Path     any `json:"path"`
-
 	// SigningSecrets are the endpoint's secrets, whole, with their whsec_ prefix. While a secret is rolled, list both.
 	SigningSecrets []string `json:"signing_secrets"`
-	// ToleranceSeconds is how old a signature may be at receipt. Default 300.
+	// ToleranceSeconds is how old a signature may be at receipt, 1 to 86400. Default 300.
 	ToleranceSeconds *int64 `json:"tolerance_seconds"`
-	// FutureToleranceSeconds is how far ahead of our clock it may be. Default: as ToleranceSeconds.
+	// FutureToleranceSeconds is how far ahead of our clock it may be, 0 (not at all) to 86400. Default: as ToleranceSeconds.
 	FutureToleranceSeconds *int64 `json:"future_tolerance_seconds"`
 	// OrderIDMetadataKey is the metadata key under which the shop puts its order number. Default order_id.
 	OrderIDMetadataKey *string `json:"order_id_metadata_key"`
@@ -67,8 +62,8 @@ type Provider struct {
 // New reads the settings of one account. Its error names the setting that is missing, unknown or makes no sense. Nothing
 // in these settings is a file, so dir is not used.
 func New(settings json.RawMessage, _ string) (*Provider, error) {
-	c, err := decode(settings)
-	if err != nil {
+	var c Config
+	if err := parse.Settings(settings, &c); err != nil {
 		return nil, err
 	}
 	p := &Provider{livemode: c.Livemode}
@@ -94,22 +89,8 @@ func (p *Provider) Warnings() []string { return p.warnings }
 
 func (p *Provider) warn(text string) { p.warnings = append(p.warnings, text) }
 
-func decode(settings json.RawMessage) (Config, error) {
-	var c Config
-	doc, err := parse.JSON(settings)
-	if err != nil {
-		return c, fmt.Errorf("settings: %w", err)
-	}
-	if !doc.IsObject() {
-		return c, errors.New("settings: an object expected, with at least signing_secrets")
-	}
-	dec := json.NewDecoder(bytes.NewReader(settings))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&c); err != nil {
-		return c, fmt.Errorf("settings: %s", strings.TrimPrefix(err.Error(), "json: "))
-	}
-	return c, nil
-}
+// secretPrefix begins every signing secret, and says nothing that a stranger does not know.
+const secretPrefix = "whsec_"
 
 // setSecrets refuses everything that could open the door: an empty key verifies what anybody signs with nothing.
 func (p *Provider) setSecrets(c Config) error {
@@ -119,13 +100,15 @@ func (p *Provider) setSecrets(c Config) error {
 	for i, secret := range c.SigningSecrets {
 		name := fmt.Sprintf("settings.signing_secrets[%d]", i)
 		switch {
-		case strings.TrimSpace(secret) == "":
+		case !parse.Visible(secret):
 			return fmt.Errorf("%s: empty", name)
+		case !parse.Visible(strings.TrimPrefix(secret, secretPrefix)):
+			return fmt.Errorf("%s: nothing but its prefix; give the whole signing secret (whsec_…)", name)
 		case strings.TrimSpace(secret) != secret:
 			return fmt.Errorf("%s: has blanks or a line break around it", name)
 		case strings.HasPrefix(secret, "sk_"), strings.HasPrefix(secret, "rk_"), strings.HasPrefix(secret, "pk_"):
 			return fmt.Errorf("%s: an API key; give the endpoint's signing secret (whsec_…)", name)
-		case !strings.HasPrefix(secret, "whsec_"):
+		case !strings.HasPrefix(secret, secretPrefix):
 			p.warn(name + " does not begin with whsec_: is it the whole secret?")
 		}
 		p.secrets = append(p.secrets, []byte(secret))
@@ -142,11 +125,11 @@ func (p *Provider) setTolerance(c Config) error {
 	if c.FutureToleranceSeconds != nil {
 		p.toleranceFuture = *c.FutureToleranceSeconds
 	}
-	if p.tolerance <= 0 {
-		return fmt.Errorf("settings.tolerance_seconds: %d; a positive number expected", p.tolerance)
+	if p.tolerance < 1 || p.tolerance > parse.ToleranceMax {
+		return fmt.Errorf("settings.tolerance_seconds: %d, expected 1 to %d", p.tolerance, parse.ToleranceMax)
 	}
-	if p.toleranceFuture < 0 {
-		return fmt.Errorf("settings.future_tolerance_seconds: %d; zero or more expected", p.toleranceFuture)
+	if p.toleranceFuture < 0 || p.toleranceFuture > parse.ToleranceMax {
+		return fmt.Errorf("settings.future_tolerance_seconds: %d, expected 0 to %d", p.toleranceFuture, parse.ToleranceMax)
 	}
 	return nil
 }

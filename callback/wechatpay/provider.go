@@ -3,16 +3,15 @@
 package wechatpay
 
 import (
-	"bytes"
 	"crypto/aes"
 	"crypto/cipher"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
-	"strings"
 	"time"
+
+	"paybook/callback/parse"
 )
 
 // Name is the provider's name in the configuration.
@@ -20,9 +19,6 @@ const Name = "wechatpay"
 
 // toleranceDefault is WeChat Pay's own rule: a callback signed five minutes ago or more is refused.
 const toleranceDefault = 300
-
-// toleranceMax bounds a misplaced zero: a day of tolerance is no protection against replay any more.
-const toleranceMax = 24 * 60 * 60
 
 // apiKeyLen is fixed by the provider: the APIv3 key's characters are the AES-256 key.
 const apiKeyLen = 32
@@ -44,15 +40,9 @@ type Config struct {
 	// PublicKeys: key id (PUB_KEY_ID_…) → PEM file. While a merchant moves from certificates to the public key the provider
 	// signs with either, so both may be set.
 	PublicKeys map[string]string `json:"public_keys"`
-	// ToleranceSeconds is how far Wechatpay-Timestamp may be from the time of receipt; exactly so far is refused. Default 300.
+	// ToleranceSeconds is how far Wechatpay-Timestamp may be from the time of receipt; exactly so far is refused. 1 to 86400;
+	// default 300.
 	ToleranceSeconds *int `json:"timestamp_tolerance_seconds"`
-}
-
-// ignored are keys that a settings file may carry for people.
-type ignored struct {
-	Comment  json.RawMessage `json:"comment"`
-	Provider json.RawMessage `json:"provider"`
-	Path     json.RawMessage `json:"path"`
 }
 
 // Provider is one configured account. It is safe for any number of goroutines.
@@ -67,8 +57,8 @@ type Provider struct {
 
 // New reads an account's settings; paths in them are relative to dir. The error names the setting.
 func New(settings json.RawMessage, dir string) (*Provider, error) {
-	c, err := readConfig(settings)
-	if err != nil {
+	var c Config
+	if err := parse.Settings(settings, &c); err != nil {
 		return nil, err
 	}
 	p := &Provider{mchID: c.MchID, subMchIDs: c.SubMchIDs, keys: map[string]verifyKey{}}
@@ -94,22 +84,6 @@ func New(settings json.RawMessage, dir string) (*Provider, error) {
 	return p, err
 }
 
-func readConfig(settings json.RawMessage) (Config, error) {
-	var c struct {
-		Config
-		ignored
-	}
-	dec := json.NewDecoder(bytes.NewReader(settings))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&c); err != nil {
-		return Config{}, fmt.Errorf("settings: %s", strings.TrimPrefix(err.Error(), "json: "))
-	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return Config{}, errors.New("settings: something follows the JSON object")
-	}
-	return c.Config, nil
-}
-
 func (c Config) check(appIDs []string) error {
 	switch {
 	case !isID(c.MchID):
@@ -118,14 +92,14 @@ func (c Config) check(appIDs []string) error {
 		return errors.New("settings.appid: empty; name the app, or the apps in appids")
 	case !all(c.SubMchIDs, isID):
 		return errors.New("settings.sub_mchids: holds an empty entry")
-	case strings.TrimSpace(c.APIv3Key) == "":
+	case !parse.Visible(c.APIv3Key):
 		return errors.New("settings.api_v3_key: empty")
 	case len(c.APIv3Key) != apiKeyLen:
 		return fmt.Errorf("settings.api_v3_key: %d bytes, an APIv3 key has %d", len(c.APIv3Key), apiKeyLen)
 	case len(c.PlatformCerts)+len(c.PublicKeys) == 0:
 		return errors.New("settings: neither platform_certs nor public_keys: no signature could be checked")
-	case c.ToleranceSeconds != nil && (*c.ToleranceSeconds <= 0 || *c.ToleranceSeconds > toleranceMax):
-		return fmt.Errorf("settings.timestamp_tolerance_seconds: %d, expected 1 to %d", *c.ToleranceSeconds, toleranceMax)
+	case c.ToleranceSeconds != nil && (*c.ToleranceSeconds < 1 || *c.ToleranceSeconds > parse.ToleranceMax):
+		return fmt.Errorf("settings.timestamp_tolerance_seconds: %d, expected 1 to %d", *c.ToleranceSeconds, parse.ToleranceMax)
 	}
 	return nil
 }
