@@ -11,7 +11,6 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"net/url"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -97,7 +96,7 @@ func (s *Server) Mount(g *echo.Group) {
 // receive is the whole way of a callback.
 func (s *Server) receive(c echo.Context) error {
 	start := time.Now()
-	account := accountOf(c)
+	account := accountOf(c.Request())
 	provider, ok := s.accounts[account]
 	if !ok {
 		return echo.NewHTTPError(http.StatusNotFound, "no such account")
@@ -129,17 +128,11 @@ func (s *Server) receive(c echo.Context) error {
 	return err
 }
 
-// accountOf is the account the path names. Echo leaves a path as it came where that is not its usual spelling (/strip%65).
-func accountOf(c echo.Context) string {
-	name := c.Param("account")
-	if c.Request().URL.RawPath == "" {
-		return name // decoded already; a second time would make another name of it
-	}
-	plain, err := url.PathUnescape(name)
-	if err != nil {
-		return name
-	}
-	return plain
+// accountOf is the account the path names, percent-decoded once. Echo's own parameter is decoded or not, depending on how the path
+// is spelled (/strip%65), and is lost with a method that echo does not know.
+func accountOf(req *http.Request) string {
+	_, name, _ := strings.Cut(req.URL.Path, "/callbacks/")
+	return strings.TrimSuffix(name, "/")
 }
 
 // encoded is true when any Content-Encoding, in any of its lines, is not identity.

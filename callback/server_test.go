@@ -158,8 +158,9 @@ func TestRoutes(t *testing.T) {
 		{"POST", "/callbacks/strip%65/", 200},
 		{"POST", "/callbacks/%73%74%72%69%70%65", 200},
 		{"POST", "/callbacks/strip%2565", 404}, // decoded once, not twice
-		{"POST", "/callbacks/strip%2565%2f", 404},
-		{"POST", "/callbacks/stripe%2F", 404},
+		{"POST", "/callbacks/none%2Fstripe", 404},
+		{"POST", "/callbacks/stripe%2Fnone", 404},
+		{"POST", "/callbacks/none/stripe", 404},
 		{"POST", "/callbacks/Stripe", 404},
 		{"POST", "/callbacks/none", 404},
 		{"GET", "/callbacks/none", 404},

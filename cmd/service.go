@@ -119,7 +119,7 @@ func (s *service) sweep(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
-		applied, err := s.book.Sweep(ctx)
+		applied, err := s.book.Tend(ctx)
 		switch {
 		case ctx.Err() != nil:
 			return

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"sync"
+	"time"
 
 	"gorm.io/gorm"
 
@@ -21,6 +22,7 @@ var errClosed = errors.New("the book is closed")
 type waiting struct {
 	ctx      context.Context
 	delivery *delivery // nil for a refused callback: evidence only
+	about    string    // the order, or else the movement
 	callback models.Callback
 	reply    func(models.Outcome) int // the status that will be answered, kept as evidence
 	done     chan error
@@ -40,11 +42,14 @@ type committer struct {
 	ended chan struct{}
 	busy  sync.WaitGroup // lanes, and callbacks being tried alone
 	turns chan struct{}  // bounds how many are tried alone at once
+	stuck sync.Map       // what somebody was found to hold, and when
+	// stuckTurns bounds how many wait for such an order at once: each takes a connection, and others need some too.
+	stuckTurns chan struct{}
 }
 
 func startCommitter(l *Ledger) *committer {
 	c := &committer{l: l, lanes: make([]chan *waiting, l.options.Lanes), seed: maphash.MakeSeed(), quit: make(chan struct{}),
-		ended: make(chan struct{}), turns: make(chan struct{}, 4)}
+		ended: make(chan struct{}), turns: make(chan struct{}, max(1, l.options.MaxConns/4)), stuckTurns: make(chan struct{}, max(1, l.options.MaxConns/4))}
 	if l.dialect.name == sqliteName {
 		c.lanes = c.lanes[:1]
 	}
@@ -67,18 +72,21 @@ func (c *committer) stop() {
 
 // lane is where everything about one order goes.
 func (c *committer) lane(w *waiting) chan *waiting {
-	about := w.callback.ID
-	if w.delivery != nil {
-		ev := w.delivery.events[0]
-		about = cmp.Or(ev.OrderID, ev.ParentID, ev.TransactionID)
+	return c.lanes[maphash.String(c.seed, w.about)%uint64(len(c.lanes))]
+}
+
+func (w *waiting) subject() string {
+	if w.delivery == nil {
+		return w.callback.ID
 	}
-	return c.lanes[maphash.String(c.seed, about)%uint64(len(c.lanes))]
+	ev := w.delivery.events[0]
+	return cmp.Or(ev.OrderID, ev.ParentID, ev.TransactionID)
 }
 
 // submit hands a callback over and waits until it is committed, or until its caller's time is up: then nobody knows, the answer is
 // a failure, and the repeat will find out.
 func (c *committer) submit(w *waiting) error {
-	w.done = make(chan error, 1)
+	w.done, w.about = make(chan error, 1), w.subject()
 	select {
 	case <-c.quit: // checked first: a lane may be gone while its queue still has room
 		return errClosed
@@ -132,6 +140,10 @@ func (c *committer) gather(first *waiting, queue chan *waiting) []*waiting {
 			w.done <- err
 			return
 		}
+		if c.isStuck(w.about) {
+			c.busy.Go(func() { w.done <- c.aside(w) })
+			return
+		}
 		batch = append(batch, w)
 	}
 	take(first)
@@ -160,17 +172,63 @@ func (c *committer) commit(batch []*waiting) {
 		}
 	case lockedOut(err), len(batch) > 1 && !retriable(err) && !errors.Is(err, context.DeadlineExceeded):
 		for _, w := range batch {
-			c.busy.Go(func() {
-				c.turns <- struct{}{}
-				defer func() { <-c.turns }()
-				w.done <- c.write([]*waiting{w}, true)
-			})
+			c.busy.Go(func() { w.done <- c.aside(w) })
 		}
 		return
 	}
+	c.noteHealth(err)
 	for _, w := range batch {
 		w.done <- err
 	}
+}
+
+// aside tries one callback alone: first without patience, so that those who had bad company are through at once, and then, if somebody
+// holds its very order, as long as it takes. For a while others for that order go aside at once.
+func (c *committer) aside(w *waiting) error {
+	err := c.alone(w, c.turns, false)
+	if err == nil || !lockedOut(err) {
+		return err
+	}
+	c.stuck.Store(w.about, time.Now())
+	return c.alone(w, c.stuckTurns, true)
+}
+
+func (c *committer) alone(w *waiting, turns chan struct{}, patient bool) error {
+	select {
+	case turns <- struct{}{}:
+	case <-w.ctx.Done():
+		return w.ctx.Err()
+	}
+	defer func() { <-turns }()
+	err := c.write([]*waiting{w}, patient)
+	c.noteHealth(err)
+	return err
+}
+
+// noteHealth remembers whether writing works, for Ready. A row that somebody holds says nothing about that.
+func (c *committer) noteHealth(err error) {
+	switch {
+	case err == nil:
+		c.l.failing.Store(0)
+	case !lockedOut(err):
+		c.l.failing.Store(time.Now().UnixNano())
+	}
+}
+
+// stuckFor is how long an order that somebody holds is kept out of the batches.
+const stuckFor = 3 * time.Second
+
+// isStuck says whether somebody has lately been found to hold what a callback is about.
+func (c *committer) isStuck(about string) bool {
+	since, known := c.stuck.Load(about)
+	if !known {
+		return false
+	}
+	if at, ok := since.(time.Time); ok && time.Since(at) < stuckFor {
+		return true
+	}
+	c.stuck.Delete(about)
+	return false
 }
 
 // write is one transaction, repeated while that heals it. patient: also while somebody else holds a lock.

@@ -158,9 +158,12 @@ func scanCallback(rows *sql.Rows) (models.Callback, error) {
 	return cb, json.Unmarshal([]byte(headers), &cb.Headers)
 }
 
-// pruneRefused drops the oldest refused callbacks beyond the bound.
+// pruneRefused drops the oldest refused callbacks beyond the bounds of rows and of bytes.
 func (l *Ledger) pruneRefused(ctx context.Context) error {
-	b := l.sql("SELECT received_at, id FROM callbacks WHERE NOT verified ORDER BY received_at DESC, id DESC LIMIT 1 OFFSET ").arg(l.options.RefusedRows)
+	b := l.sql(`SELECT received_at, id FROM (SELECT received_at, id,
+ row_number() OVER (ORDER BY received_at DESC, id DESC) AS place, sum(length(body) + 1024) OVER (ORDER BY received_at DESC, id DESC) AS total
+ FROM callbacks WHERE NOT verified) AS refused WHERE place > `).arg(l.options.RefusedRows).add(" OR total > ").arg(l.options.RefusedTotal)
+	b.add(" ORDER BY received_at DESC, id DESC LIMIT 1")
 	var at time.Time
 	var id string
 	if err := query(l.read.WithContext(ctx), b.String(), b.args, func(rows *sql.Rows) error { return rows.Scan(utc{&at}, &id) }); err != nil || id == "" {

@@ -74,8 +74,9 @@ func lockedOut(err error) bool {
 	return errors.As(err, &pg) && pg.Code == "55P03"
 }
 
-// lockWait is how long one statement waits for a row, in PostgreSQL's milliseconds.
-const lockWait = "1000"
+// lockWait is how long one statement waits for a row, in PostgreSQL's milliseconds. Our own transactions hold a row for less; a person's
+// may hold it for minutes.
+const lockWait = "250"
 
 // connect opens the pools.
 func (l *Ledger) connect(dsn string) error {

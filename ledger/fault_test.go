@@ -1,9 +1,11 @@
 package ledger_test
 
 import (
+	"errors"
 	"fmt"
 	"net/url"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -193,5 +195,129 @@ func TestDatabaseKilledUnderLoad(t *testing.T) {
 	}
 	if n := count(t, book, "a"); int64(n) != acked.Load() || n != kills*perRound {
 		t.Errorf("%d acknowledged, %d stored, %d sent", acked.Load(), n, kills*perRound)
+	}
+}
+
+// holding locks rows of orders in a transaction of somebody else's, until release.
+func holding(t *testing.T, dsn string, orders ...string) (release func()) {
+	t.Helper()
+	conn, err := openSQL(t, dsn).Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	tx, err := conn.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range orders {
+		if _, err := tx.ExecContext(t.Context(), "UPDATE orders SET version = version WHERE order_id = $1", o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return func() {
+		if err := errors.Join(tx.Rollback(), conn.Close()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// Orders that somebody holds keep only their own callbacks waiting, however many there are and however often they are sent again.
+func TestLockedOrdersKeepNobodyElseWaiting(t *testing.T) {
+	dsn := ledgertest.Postgres(t)
+	book := ledgertest.Open(t, dsn, ledger.Options{Patience: 20 * time.Second})
+	var held []string
+	for i := range 12 {
+		held = append(held, fmt.Sprintf("H%d", i))
+		ledgertest.Order(t, book, held[i], "19.99", "USD")
+	}
+	for i := range 40 {
+		ledgertest.Order(t, book, fmt.Sprintf("O%d", i), "19.99", "USD")
+	}
+	release := holding(t, dsn, held...)
+	var stuck sync.WaitGroup
+	for range 2 { // the provider sends again
+		for i, o := range held {
+			stuck.Go(func() {
+				if _, err := record(t.Context(), book, "a", payment(fmt.Sprintf("h%d", i), o, "19.99")); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+	}
+	for i := range 40 {
+		if _, err := record(t.Context(), book, "a", payment(fmt.Sprintf("o%d", i), fmt.Sprintf("O%d", i), "19.99")); err != nil {
+			t.Error("a callback of an order nobody holds:", err)
+		}
+	}
+	release() // only now can the others end
+	stuck.Wait()
+	for _, o := range held {
+		if err := wantOrder(t.Context(), book, o, "paid", pairs([]string{"path=unpaid>paid"})); err != nil {
+			t.Error(err)
+		}
+	}
+	checkBooks(t, book)
+}
+
+// F23: one parked event that can't be applied now does not keep the others from their orders.
+func TestOneLockedOrderDoesNotStopTheSweep(t *testing.T) {
+	dsn := ledgertest.Postgres(t)
+	book := ledgertest.Open(t, dsn, ledger.Options{Patience: 2 * time.Second})
+	other := ledgertest.Open(t, dsn)
+	for i := range 10 {
+		if _, err := record(t.Context(), book, "a", refund(fmt.Sprintf("re%d", i), fmt.Sprintf("ch%d", i), "5.00")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// the payments are booked behind the sweep's back, as by a replica that has not seen the refunds yet
+	if err := other.BookWithoutParked(t.Context(), 10); err != nil {
+		t.Fatal(err)
+	}
+	release := holding(t, dsn, "O0")
+	if n, err := book.Tend(t.Context()); n != 9 || err == nil {
+		t.Errorf("%d applied, error %v; want 9, and the one that is held told", n, err)
+	}
+	release()
+	if n, err := book.Tend(t.Context()); n != 1 || err != nil {
+		t.Errorf("%d applied, error %v; want the last one", n, err)
+	}
+	for i := range 10 {
+		if err := wantOrder(t.Context(), book, fmt.Sprintf("O%d", i), "part_refunded", pairs([]string{"refunded=5.00"})); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// A full disk: nothing is acknowledged that is not stored, the book says that it is not ready, and it heals by itself.
+func TestFullDisk(t *testing.T) {
+	book := ledgertest.Open(t, "sqlite:"+t.TempDir()+"/app.db", ledger.Options{Patience: time.Second})
+	if err := book.FillDisk(t.Context(), true); err != nil {
+		t.Fatal(err)
+	}
+	acked, failed := 0, 0
+	for i := 0; failed == 0 && i < 10_000; i++ {
+		if _, err := record(t.Context(), book, "a", payment(fmt.Sprintf("ch%d", i), "nobody", "1.00")); err != nil {
+			failed++
+		} else {
+			acked++
+		}
+	}
+	if failed == 0 {
+		t.Fatal("the disk never filled up")
+	}
+	if err := book.Ready(t.Context()); !errors.Is(err, ledger.ErrFailing) {
+		t.Errorf("ready on a full disk: %v", err)
+	}
+	if n := count(t, book, "a"); n != acked {
+		t.Errorf("%d acknowledged, %d stored", acked, n)
+	}
+	if err := book.FillDisk(t.Context(), false); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := record(t.Context(), book, "a", payment("last", "nobody", "1.00")); err != nil {
+		t.Fatal(err)
+	}
+	if err := book.Ready(t.Context()); err != nil {
+		t.Errorf("not ready although there is room again: %v", err)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"gorm.io/gorm"
@@ -23,8 +25,11 @@ type Options struct {
 	Patience  time.Duration    // how long one Record retries a busy or failing database; 0: 4 s, below every provider's limit
 	// RefusedRows bounds the refused callbacks kept as evidence (the oldest go first); 0: 20,000.
 	RefusedRows int
-	// RefusedBytes bounds what one process stores of refused callbacks a minute; beyond it they are only counted; 0: 16 MiB.
+	// RefusedBytes bounds what one process stores of an account's refused callbacks a minute, those that are genuine but not ours apart
+	// from forged ones; beyond it they are only counted; 0: 16 MiB.
 	RefusedBytes int64
+	// RefusedTotal bounds the bytes of all refused callbacks kept (the oldest go first); 0: 512 MiB.
+	RefusedTotal int64
 	// OnBatch, if set, is told the size of every committed batch.
 	OnBatch func(callbacks int)
 }
@@ -39,7 +44,11 @@ type Ledger struct {
 	options   Options
 	elsewhere map[string]bool
 	commits   *committer
-	refused   *allowance
+	refused   *allowances
+	tending   sync.Mutex
+	pruned    time.Time
+	swept     key          // where the next Tend goes on
+	failing   atomic.Int64 // when a commit failed last, unix nanoseconds; 0 after one that succeeded
 }
 
 // Open connects to "postgres://…" or "sqlite:FILE" and brings the schema up to date.
@@ -55,7 +64,7 @@ func Open(ctx context.Context, dsn string, o Options) (*Ledger, error) {
 	if err := l.upToDate(ctx); err != nil {
 		return nil, errors.Join(err, l.closePools())
 	}
-	l.refused = newAllowance(o.RefusedBytes)
+	l.refused = newAllowances(o.RefusedBytes)
 	l.commits = startCommitter(l)
 	return l, nil
 }
@@ -85,6 +94,9 @@ func setDefaults(o *Options) {
 	if o.RefusedBytes == 0 {
 		o.RefusedBytes = 16 << 20
 	}
+	if o.RefusedTotal == 0 {
+		o.RefusedTotal = 512 << 20
+	}
 }
 
 // Close waits for what is being committed and closes the pools.
@@ -111,8 +123,17 @@ func (l *Ledger) closePools() error {
 // Database says which kind is open: "postgres" or "sqlite".
 func (l *Ledger) Database() string { return l.dialect.name }
 
+// failingFor is how long one failed commit speaks for the next: then a callback may try again.
+const failingFor = 5 * time.Second
+
+// ErrFailing is wrapped by Ready while commits fail, for whatever reason: a disk that is full looks well until something is written.
+var ErrFailing = errors.New("the last commit failed")
+
 // Ready fails when the book could not record right now: the database does not answer, cannot be written, or has no schema.
 func (l *Ledger) Ready(ctx context.Context) error {
+	if at := l.failing.Load(); at != 0 && time.Since(time.Unix(0, at)) < failingFor {
+		return ErrFailing
+	}
 	return l.inTx(ctx, func(tx *gorm.DB) error {
 		// touches a table and takes the write lock, without writing a row
 		_, err := exec(tx, "UPDATE orders SET version = version WHERE order_id = "+l.dialect.mark(1), "")
@@ -144,6 +165,14 @@ func (l *Ledger) retryTx(ctx context.Context, f func(tx *gorm.DB) error) error {
 	ctx, cancel := context.WithTimeout(ctx, l.options.Patience)
 	defer cancel()
 	return l.retrying(ctx, func() error { return l.inTx(ctx, f) })
+}
+
+// onceTx is inTx, repeated only when somebody else was first: not while somebody holds a lock.
+func (l *Ledger) onceTx(ctx context.Context, f func(tx *gorm.DB) error) error {
+	ctx, cancel := context.WithTimeout(ctx, l.options.Patience)
+	defer cancel()
+	heals := func(err error) bool { return retriable(err) && !lockedOut(err) }
+	return retryWhile(ctx, heals, func() error { return l.inTx(ctx, f) })
 }
 
 // retrying repeats f with growing pauses while it fails in a way that repeating heals.

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -39,8 +40,8 @@ func (l *Ledger) ImportOrders(ctx context.Context, orders iter.Seq2[models.Order
 func (l *Ledger) insertOrders(tx *gorm.DB, chunk []models.Order, now time.Time) ([]string, error) {
 	given := make(map[string]models.Order, len(chunk))
 	for _, o := range chunk {
-		if before, twice := given[o.OrderID]; twice && before.Money() != o.Money() {
-			return nil, &OrderConflict{o.OrderID, fmt.Sprintf("is given twice, with %s and %s", before.Money(), o.Money())}
+		if before, twice := given[o.OrderID]; twice && !sameOrder(before, o) {
+			return nil, &OrderConflict{o.OrderID, fmt.Sprintf("is given twice, with %s and %s", terms(before), terms(o))}
 		}
 		if o.OrderID == "" || short(o.OrderID, idMax) != o.OrderID {
 			return nil, &OrderConflict{short(o.OrderID, 40), fmt.Sprintf("is no usable order number: text of 1 to %d bytes expected", idMax)}
@@ -82,7 +83,28 @@ func (l *Ledger) insertOrders(tx *gorm.DB, chunk []models.Order, now time.Time) 
 			old = append(old, id)
 		}
 	}
-	return created, l.sameOrders(tx, old, given)
+	return created, l.sameOrders(tx, old, given, now)
+}
+
+// sameOrder says whether two rows of one file ask for the same order.
+func sameOrder(a, b models.Order) bool {
+	expires := func(o models.Order) (at time.Time) {
+		if o.ExpiresAt != nil {
+			at = micros(*o.ExpiresAt)
+		}
+		return at
+	}
+	return a.Money() == b.Money() && statusOf(a) == statusOf(b) && expires(a).Equal(expires(b))
+}
+
+func statusOf(o models.Order) models.OrderStatus { return cmp.Or(o.Status, models.Unpaid) }
+
+func terms(o models.Order) string {
+	text := o.Money().String() + " " + string(statusOf(o))
+	if o.ExpiresAt != nil {
+		text += " until " + o.ExpiresAt.UTC().Format(time.RFC3339)
+	}
+	return text
 }
 
 // OrderConflict is an order that an import gives with another amount than it has.
@@ -93,10 +115,14 @@ type OrderConflict struct {
 
 func (e *OrderConflict) Error() string { return "order " + e.OrderID + " " + e.What }
 
-func (l *Ledger) sameOrders(tx *gorm.DB, ids []string, given map[string]models.Order) error {
+// sameOrders holds given orders against those that are there. One that this very import has made must be the same in all; an older one
+// may have moved on.
+func (l *Ledger) sameOrders(tx *gorm.DB, ids []string, given map[string]models.Order, now time.Time) error {
 	return l.readOrders(tx, ids, func(have models.Order) error {
-		if o := given[have.OrderID]; have.Money() != o.Money() {
-			return &OrderConflict{o.OrderID, fmt.Sprintf("is already here with %s, given with %s", have.Money(), o.Money())}
+		o := given[have.OrderID]
+		twice := have.CreatedAt.Equal(now) && have.Version == 1 && !sameOrder(have, o)
+		if have.Money() != o.Money() || twice {
+			return &OrderConflict{o.OrderID, fmt.Sprintf("is already here with %s, given with %s", terms(have), terms(o))}
 		}
 		return nil
 	})

@@ -3,6 +3,7 @@ package ledger
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"sort"
 	"time"
@@ -107,46 +108,86 @@ func (e *engine) gatherParked(parked []models.Transaction) error {
 	return e.lock(ids, ids)
 }
 
-// sweepPage is how many parked rows one transaction looks at.
+// sweepPage is how many parked rows are looked at together.
 const sweepPage = 500
 
-// Sweep applies what is parked and can be applied by now, prunes old refused callbacks, and keeps the database's statistics fresh. It is
-// cheap when there is nothing to do. It returns how many rows found their place.
+// Sweep applies everything that is parked and can be applied by now. It returns how many rows found their place; rows that could not be
+// placed (somebody holds their order) are an error, but do not keep the others from theirs.
 func (l *Ledger) Sweep(ctx context.Context) (applied int, err error) {
 	var after key
 	for {
-		page, err := l.parkedPage(ctx, after)
-		if err != nil || len(page) == 0 {
-			break
+		n, last, err := l.sweepPage(ctx, after)
+		applied += n
+		if err != nil || last == (key{}) {
+			return applied, err
 		}
-		last := page[len(page)-1]
-		after = key{last.Account, last.Kind, last.TransactionID}
-		ready, err := l.ready(ctx, page)
+		after = last
+	}
+}
+
+// Tend is what a serving process does every few seconds: it applies a share of what is parked (all of it, unless thousands of rows wait),
+// prunes old refused callbacks, and keeps the database's statistics fresh. It is cheap when there is nothing to do.
+func (l *Ledger) Tend(ctx context.Context) (applied int, err error) {
+	l.tending.Lock()
+	defer l.tending.Unlock()
+	for range 2 {
+		n, last, err := l.sweepPage(ctx, l.swept)
+		applied += n
+		l.swept = last
 		if err != nil {
 			return applied, err
 		}
-		if len(ready) > 0 {
-			var n int
-			err := l.retryTx(ctx, func(tx *gorm.DB) (err error) {
-				n, err = l.placeParked(tx, l.clock(), ready)
-				return err
-			})
-			if err != nil {
-				return applied, fmt.Errorf("apply parked transactions: %w", err)
-			}
-			applied += n
-		}
-		if len(page) < sweepPage {
+		if last == (key{}) {
 			break
 		}
 	}
-	if err != nil {
-		return applied, err
-	}
-	if err := l.pruneRefused(ctx); err != nil {
-		return applied, err
+	if time.Since(l.pruned) > pruneEvery {
+		l.pruned = time.Now()
+		if err := l.pruneRefused(ctx); err != nil {
+			return applied, err
+		}
 	}
 	return applied, l.freshStatistics(ctx)
+}
+
+// pruneEvery is how often the refused callbacks are counted.
+const pruneEvery = 20 * time.Second
+
+// sweepPage places what it can of the parked rows after a key. last is where the next page begins; zero at the end.
+func (l *Ledger) sweepPage(ctx context.Context, after key) (applied int, last key, err error) {
+	page, err := l.parkedPage(ctx, after)
+	if err != nil || len(page) == 0 {
+		return 0, key{}, err
+	}
+	if len(page) == sweepPage {
+		t := page[len(page)-1]
+		last = key{t.Account, t.Kind, t.TransactionID}
+	}
+	ready, err := l.ready(ctx, page)
+	if err != nil || len(ready) == 0 {
+		return 0, last, err
+	}
+	place := func(rows []models.Transaction) error {
+		n := 0
+		err := l.onceTx(ctx, func(tx *gorm.DB) (err error) {
+			n, err = l.placeParked(tx, l.clock(), rows)
+			return err
+		})
+		if err == nil {
+			applied += n
+		}
+		return err
+	}
+	if place(ready) == nil {
+		return applied, last, nil
+	}
+	var failed []error
+	for _, t := range ready { // one that cannot be placed now must not keep the others waiting
+		if err := place([]models.Transaction{t}); err != nil {
+			failed = append(failed, fmt.Errorf("apply parked %s %s: %w", t.Kind, t.TransactionID, err))
+		}
+	}
+	return applied, last, errors.Join(failed...)
 }
 
 func (l *Ledger) parkedPage(ctx context.Context, after key) (page []models.Transaction, err error) {

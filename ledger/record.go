@@ -34,7 +34,7 @@ func (l *Ledger) Record(ctx context.Context, cb models.Callback, events []models
 func (l *Ledger) Reject(ctx context.Context, cb models.Callback, why *models.Rejection, status int) (kept bool, err error) {
 	cb.Verified, cb.Reason, cb.Detail, cb.Status = false, why.Reason, why.Detail, status
 	cb.ID = callbackID(cb.Account, string(why.Reason), cb.Body)
-	if !l.refused.take(int64(len(cb.Body)+1024), l.now()) {
+	if !l.refused.take(pot{cb.Account, genuine(why.Reason)}, int64(len(cb.Body)+1024), l.now()) {
 		return false, nil
 	}
 	if err := l.commits.submit(&waiting{ctx: ctx, callback: cb}); err != nil {
@@ -42,6 +42,9 @@ func (l *Ledger) Reject(ctx context.Context, cb models.Callback, why *models.Rej
 	}
 	return true, nil
 }
+
+// genuine says whether a refused callback was proven to come from the provider all the same.
+func genuine(r models.Reason) bool { return r == models.ReasonMerchant || r == models.ReasonDecrypt }
 
 // recordBatch is one transaction. It may be repeated, so it leaves nothing behind in the batch but the last try's outcomes. conn is the
 // connection of tx where the database can take several statements at once; careful: somebody was first the last time, take locks.
@@ -90,25 +93,36 @@ func Worst(outcomes []models.Outcome) models.Outcome {
 	return outcomes[0]
 }
 
-// allowance limits how many bytes of refused callbacks are stored a minute.
-type allowance struct {
+// pot is what an allowance is for: forged traffic must not use up the evidence of genuine messages that are not ours.
+type pot struct {
+	account string
+	genuine bool
+}
+
+// allowances limits how many bytes of refused callbacks are stored a minute, an account and kind each. Accounts are configured names, so
+// their number is bounded.
+type allowances struct {
 	mu     sync.Mutex
 	limit  int64
-	left   int64
+	left   map[pot]int64
 	minute time.Time
 }
 
-func newAllowance(limit int64) *allowance { return &allowance{limit: limit, left: limit} }
+func newAllowances(limit int64) *allowances { return &allowances{limit: limit, left: map[pot]int64{}} }
 
-func (a *allowance) take(n int64, now time.Time) bool {
+func (a *allowances) take(p pot, n int64, now time.Time) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if minute := now.Truncate(time.Minute); !minute.Equal(a.minute) {
-		a.minute, a.left = minute, a.limit
+		a.minute, a.left = minute, map[pot]int64{}
 	}
-	if n > a.left {
+	left, known := a.left[p]
+	if !known {
+		left = a.limit
+	}
+	if n > left {
 		return false
 	}
-	a.left -= n
+	a.left[p] = left - n
 	return true
 }

@@ -15,6 +15,9 @@ type Statement struct {
 	Batch bool
 	// Totals is true when the file carried control totals of its own; the reader has checked them before it returns.
 	Totals bool
+	// Only is the one kind of transactions that a file of this sort can hold; "" is any. A bill of payments only says nothing about
+	// refunds, so that none is missing in it.
+	Only TransactionKind
 	// Digest is what a download answer says another file of the same run must hash to (after unpacking): "sha1:hex".
 	Digest string
 }
@@ -31,6 +34,7 @@ type Entry struct {
 	Fee           Money // what the provider kept; negative when it gave back
 	Status        TransactionStatus
 	StatusText    string // the provider's own word, for people
+	UnknownKind   string // the provider's word for the kind when it is one the reader does not know; Kind is then EntryAdjustment
 	// Adjusts is true for a row that changes the amount of the row of the same kind and id (partial capture): Money is then signed.
 	Adjusts    bool
 	OccurredAt time.Time

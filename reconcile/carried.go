@@ -89,6 +89,7 @@ func (r *run) settleAwaitedEntry(g *models.Gap, t *models.Transaction, booked bo
 	switch {
 	case r.explains(g), !booked, r.used[localOf(t).key()], t.Status != models.StatusSucceeded, r.inDay(t.OccurredAt):
 		r.healed = append(r.healed, g.ID)
+	case !r.covers(g.EntryKind): // the file that could have it is still to be read
 	case !slices.ContainsFunc(g.WaitsFor, r.unread):
 		r.decide(g, finding{verdict: verdict{kind: models.GapMissingProvider}, row: t})
 	}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"paybook/models"
 )
@@ -66,9 +67,17 @@ func csvSide(s *models.Side) []string {
 	return []string{s.Amount, s.Currency, s.Status}
 }
 
-// harmless keeps a spreadsheet from taking a stranger's text for a formula. Amounts, which may begin with a minus, are not text.
+// harmless keeps a spreadsheet from taking a stranger's text for a formula, and a terminal from obeying it. Amounts, which may begin
+// with a minus, are not text.
 func harmless(cell string) string {
-	if cell != "" && strings.ContainsRune("=+-@\t\r\n＝＋－＠", []rune(cell)[0]) {
+	cell = strings.Map(func(c rune) rune {
+		if unicode.IsControl(c) {
+			return -1
+		}
+		return c
+	}, cell)
+	unseen := func(c rune) bool { return unicode.IsSpace(c) || unicode.Is(unicode.Cf, c) }
+	if seen := strings.TrimLeftFunc(cell, unseen); seen != "" && strings.ContainsRune("=+-@＝＋－＠", []rune(seen)[0]) {
 		return "'" + cell
 	}
 	return cell

@@ -101,6 +101,8 @@ type sheet struct {
 	entries     int64
 	money       int64 // rows that are compared
 	outside     int64 // of those, dated outside the day
+	unknown     []*unknownKind
+	unknowns    int64 // rows of all of them
 	first, last time.Time
 }
 
@@ -123,6 +125,9 @@ func (r *run) scan(ctx context.Context, i int, each func(models.Entry, place) er
 				r.progress(row)
 			}
 		}
+		if err := checkText(in, &e); err != nil {
+			return err
+		}
 		return each(e, place{i, row})
 	})
 	if err != nil {
@@ -135,6 +140,7 @@ func (r *run) scan(ctx context.Context, i int, each func(models.Entry, place) er
 func (r *run) take(s *sheet, e models.Entry, at place) error {
 	s.entries++
 	s.totals.entry(&e)
+	s.noteKind(&e)
 	switch {
 	case e.Kind == models.Payout:
 		r.payouts[e.TransactionID] = payoutOf(&e, r.inputs[at.file].label)
@@ -168,6 +174,11 @@ func (r *run) judge(in *input, s *sheet) error {
 		}
 		return &models.FileError{File: in.file.Name, What: fmt.Sprintf("rows are from %s, the run is for %s", from, r.day),
 			Next: "give that day's file, or run for the file's date"}
+	}
+	if in.statement.Compared {
+		if err := r.judgeKinds(in, s); err != nil {
+			return err
+		}
 	}
 	r.entries += s.entries
 	r.stated.merge(s.totals)

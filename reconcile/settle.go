@@ -157,12 +157,18 @@ func (r *run) settleBook(ctx context.Context) error {
 		return err
 	}
 	var missing []models.Transaction
+	uncovered := map[models.TransactionKind]int{}
 	for _, t := range rows {
 		crossed := slices.ContainsFunc(bookNames(&t), func(n name) bool { return elsewhere[r.name(n)] })
-		if !crossed && t.Status == models.StatusSucceeded && r.inDay(t.OccurredAt) {
+		switch {
+		case crossed || t.Status != models.StatusSucceeded || !r.inDay(t.OccurredAt):
+		case r.covers(t.Kind):
 			missing = append(missing, t)
+		default:
+			uncovered[t.Kind]++
 		}
 	}
+	r.noteUncovered(uncovered)
 	slices.SortFunc(missing, func(a, b models.Transaction) int {
 		return cmp.Or(a.OccurredAt.Compare(b.OccurredAt), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.TransactionID, b.TransactionID))
 	})

@@ -56,6 +56,12 @@ func disagreement(f *finding, g *models.Gap) string {
 // misfitReason is for a pair that agrees, and does not fit its order.
 func misfitReason(f *finding, g *models.Gap, what string) string {
 	switch {
+	case lacksPayment(f, g):
+		payment := "the payment of this " + what
+		if g.ParentID != "" {
+			payment = fmt.Sprintf("the payment %s of this %s", g.ParentID, what)
+		}
+		return fmt.Sprintf("statement and book agree, and the order %s is known, but %s is not booked: its callback never arrived or was refused", g.OrderID, payment)
 	case g.Kind == models.GapUnknownOrder && g.OrderID == "":
 		return "statement and book agree, but nothing names the order of this " + what + detail(f.row)
 	case g.Kind == models.GapUnknownOrder:
@@ -64,6 +70,11 @@ func misfitReason(f *finding, g *models.Gap, what string) string {
 		return fmt.Sprintf("statement and book agree on %s, the order is of %s", money(g.Ledger), money(g.Order))
 	}
 	return "statement and book agree, but the " + what + " does not fit its order" + detail(f.row)
+}
+
+// lacksPayment is true for what takes money back of an order that is known while the payment is not.
+func lacksPayment(f *finding, g *models.Gap) bool {
+	return g.Kind == models.GapUnknownOrder && g.Order != nil && f.row != nil && f.row.Kind != models.Payment
 }
 
 func detail(t *models.Transaction) string {
@@ -164,6 +175,9 @@ func (r *run) next(f *finding, g *models.Gap) string {
 	case models.GapDuplicateEntry:
 		return "app gaps resolve " + g.ID + ` --reason "asked the provider"`
 	case models.GapUnknownOrder:
+		if lacksPayment(f, g) {
+			return "app callbacks list" + account
+		}
 		return "app import orders FILE"
 	}
 	if g.Order != nil {

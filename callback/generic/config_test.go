@@ -49,6 +49,12 @@ func TestSignatureSettingsAreRefused(t *testing.T) {
 		{signature("secrets", []any{}), "settings.signature.secrets: empty"},
 		{signature("secrets", ""), "settings.signature.secrets[0]: empty or blank"},
 		{signature("secrets", []any{"good", " \t"}), "settings.signature.secrets[1]: empty or blank"},
+		{signature("secrets", "\u200b\x07"), "settings.signature.secrets[0]: empty or blank"},
+		{signature("secrets", "\u3164"), "settings.signature.secrets[0]: empty or blank"},
+		{func(s object) {
+			inner, _ := s["signature"].(object)
+			inner["secrets"], inner["secret_strip_prefix"] = "whsec_\u200b", "whsec_"
+		}, "settings.signature.secrets[0]: is not raw, or is nothing but its prefix"},
 		{signature("secrets", []any{"${DEMO_SECRET}"}), "settings.signature.secrets[0]: ${DEMO_SECRET} is not filled in"},
 		{signature("secrets", []any{17}), "settings.signature.secrets[0]: text expected"},
 		{signature("secrets", "file:none.key"), "settings.signature.secrets[0]: open"},
@@ -74,8 +80,13 @@ func TestSignatureSettingsAreRefused(t *testing.T) {
 		{signature("parse", "plain"), "settings.signature.parse: an object"},
 		{signature("timestamp", object{"from": "header:X", "tolerance_seconds": 0}), "settings.signature.timestamp.tolerance_seconds:"},
 		{signature("timestamp", object{"from": "header:X", "tolerance_seconds": "300"}), "settings.signature.timestamp.tolerance_seconds:"},
+		{signature("timestamp", object{"from": "header:X", "tolerance_seconds": -300}), "settings.signature.timestamp.tolerance_seconds:"},
+		{signature("timestamp", object{"from": "header:X", "tolerance_seconds": 86401}), "settings.signature.timestamp.tolerance_seconds: 86401, expected 1 to 86400"},
+		{signature("timestamp", object{"from": "header:X", "future_tolerance_seconds": -1}), "settings.signature.timestamp.future_tolerance_seconds:"},
+		{signature("timestamp", object{"from": "header:X", "future_tolerance_seconds": 86401}), "settings.signature.timestamp.future_tolerance_seconds: 86401"},
 		{signature("timestamp", object{"unit": "s"}), "settings.signature.timestamp.from: missing"},
 		{top("signature", nil), "settings.signature: missing"},
+		{top("signature", object{"kind": "basic", "secrets": "user:\u200b"}), "settings.signature.secrets: user:password"},
 		{top("signature", object{"kind": "basic", "secrets": "user"}), "settings.signature.secrets: user:password"},
 	})
 }

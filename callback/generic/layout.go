@@ -25,6 +25,7 @@ type layout struct {
 	statuses map[string]models.TransactionStatus
 	unit     string
 	digits   map[string]int
+	fixed    bool // the layout is the default one, whose words for kinds are all there are
 	signed   bool // money leaving us is negative; else amounts have no sign of their own
 }
 
@@ -38,7 +39,7 @@ func defaultLayout() layout {
 		transactionID: "transaction_id", orderID: "order_id", kind: "type", amount: "amount", currency: "currency",
 		status: "status", occurredAt: "occurred_at", parentID: "parent_id", refundOrderID: "refund_order_id",
 		needed: []string{"transaction_id", "order_id", "type", "amount", "currency", "status", "occurred_at"},
-		kinds:  kindWords, statuses: statusWords, unit: "major",
+		kinds:  kindWords, statuses: statusWords, unit: "major", fixed: true,
 	}
 }
 
@@ -63,6 +64,7 @@ func (p *Provider) readLayout(settings *section) {
 		return
 	}
 	l := &p.layout
+	l.fixed = false
 	s.ignore("timezone") // read before, by readZone
 	s.word("format", "csv", "csv")
 	l.encoding = s.word("encoding", "utf-8", "utf-8", "gbk", "gb18030", "utf-16")

@@ -39,7 +39,7 @@ func TestOtherLayout(t *testing.T) {
 	_, _, err = readStatement(p, strings.Replace(otherFile, "1999", "19.99", 1))
 	checkFileError(t, err, 4, "whole minor units expected")
 	_, _, err = readStatement(p, strings.Replace(otherFile, "29.11.2026 10:00", "11/29/2026 10:00", 1))
-	checkFileError(t, err, 4, "expected 02.01.2006 15:04")
+	checkFileError(t, err, 4, "expected DD.MM.YYYY HH:MM")
 }
 
 func TestEncodings(t *testing.T) {

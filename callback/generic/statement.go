@@ -1,8 +1,11 @@
 package generic
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -15,8 +18,8 @@ import (
 	"paybook/models"
 )
 
-// ReadStatement reads a statement in the configured layout, row by row. Rows of a kind nobody mapped are adjustments, with the
-// provider's word for them; statuses nobody mapped are StatusUnknown. With a footer configured, a file without it is cut.
+// ReadStatement reads a statement in the configured layout, row by row. Rows of a kind nobody mapped are adjustments of an
+// UnknownKind, and an error in the layout that is not configured, whose words are fixed; statuses nobody mapped are StatusUnknown. With a footer configured, a file without it is cut.
 func (p *Provider) ReadStatement(name string, r io.Reader, zone *time.Location, each func(models.Entry) error) (models.Statement, error) {
 	statement := models.Statement{Compared: true, Title: p.name + " statement"}
 	t, err := parse.NewTable(name, decoded(r, p.layout.encoding), p.layout.options)
@@ -87,7 +90,10 @@ func (r *rowReader) entry() (models.Entry, error) {
 	e := models.Entry{Line: r.Line(), Status: models.StatusSucceeded}
 	kind, known := lookup(r.kinds, r.Get(r.kind))
 	if e.Kind = kind; !known {
-		e.Kind, e.StatusText = models.EntryAdjustment, r.Get(r.kind)
+		if r.fixed {
+			return e, r.Fail(r.kind, "%q is no kind of this layout, expected one of %s", clip(r.Get(r.kind)), strings.Join(slices.Sorted(maps.Keys(kindWords)), ", "))
+		}
+		e.Kind, e.StatusText, e.UnknownKind = models.EntryAdjustment, r.Get(r.kind), cmp.Or(r.Get(r.kind), "(empty)")
 	}
 	err := r.readIDs(&e)
 	if err == nil {
@@ -206,6 +212,8 @@ func (r *rowReader) checkFooter(count int) (counted bool, err error) {
 	switch {
 	case !counted && r.footer.count != "":
 		return false, r.Fail(column, "%q: the footer's number of rows expected", text)
+	case !counted && r.Cut():
+		return false, &models.FileError{File: r.File, Line: r.Line(), What: "the file ends within its footer: it is cut", Next: "download it again"}
 	case counted && said != count:
 		return false, r.Fail(column, "%d rows, footer says %d: the file is cut or was edited", count, said)
 	}

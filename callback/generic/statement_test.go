@@ -102,7 +102,12 @@ func TestFooter(t *testing.T) {
 		{"a row after it", whole + lines[2], 18, "a row follows the footer"},
 		{"a note after it", whole + "thank you\n", 18, "a row follows the footer"},
 		{"cut within a row", whole[:len(head)+40], 3, "cells, the header has 10"},
-		{"cut within the header", head[:len(head)-20], 2, "no such column"},
+		{"cut within the header", head[:len(head)-20], 2, "ends in its header line"},
+		{"cut behind the header", head[:len(head)-1], 2, "ends in its header line"},
+		{"cut within the footer's word", strings.Replace(whole, total, "TOT", 1), 17, "cells, the header has 10"},
+		{"cut behind the footer's word", strings.Replace(whole, total, "TOTAL", 1), 17, "ends within its footer"},
+		{"cut before the footer's number", strings.Replace(whole, total, "TOTAL,", 1), 17, "ends within its footer"},
+		{"cut within the footer's number", strings.Replace(whole, total, "TOTAL,1", 1), 17, "14 rows, footer says 1"},
 		{"title only", lines[0], 0, "no header line"},
 		{"nothing", "", 0, "the file is empty"},
 	} {
@@ -151,7 +156,7 @@ func TestDefaultLayout(t *testing.T) {
 		"SETTLED,T7,O7,payment,1,CNY,2026-11-29 10:00:00,,,\n" +
 		"paid,C1,O1,DISPUTE,2.00,CNY,2026-11-29 10:00:00,T1,,\n" +
 		"paid,,,fee,0.30,CNY,2026-11-29 10:00:00,,,\n" +
-		"paid,X1,,rounding,-0.01,CNY,2026-11-29 10:00:00,,,\n" +
+		"paid,X1,,adjustment,-0.01,CNY,2026-11-29 10:00:00,,,\n" +
 		"paid,,O1,refund,3.00,CNY,2026-11-29 10:00:00,T1,RO3,"
 	entries, statement, err := readStatement(mustNew(t, settings(nil)), text)
 	if err != nil {
@@ -173,7 +178,7 @@ func TestDefaultLayout(t *testing.T) {
 		"12 payment T7 order=O7 parent= refund= 1.00 CNY fee=0.00 unknown(SETTLED) "+at,
 		"13 chargeback C1 order=O1 parent=T1 refund= 2.00 CNY fee=0.00 succeeded(paid) "+at,
 		"14 fee  order= parent= refund= 0.30 CNY fee=0.00 succeeded(paid) "+at,
-		"15 adjustment X1 order= parent= refund= -0.01 CNY fee=0.00 succeeded(rounding) "+at,
+		"15 adjustment X1 order= parent= refund= -0.01 CNY fee=0.00 succeeded(paid) "+at,
 		"16 refund  order=O1 parent=T1 refund=RO3 3.00 CNY fee=0.00 succeeded(paid) "+at,
 	)
 }

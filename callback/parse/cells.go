@@ -63,15 +63,28 @@ func LocalTime(text string, zone *time.Location, layouts ...string) (time.Time, 
 		layouts = localLayouts
 	}
 	for _, layout := range layouts {
-		if at, err := time.ParseInLocation(layout, text, zone); err == nil {
-			return at.UTC(), nil
+		at, err := time.ParseInLocation(layout, text, zone)
+		if err != nil {
+			continue
 		}
+		if year := at.UTC().Year(); year < yearMin || year > yearMax {
+			return time.Time{}, fmt.Errorf("%q: the year is not within %d to %d", clip(text), yearMin, yearMax)
+		}
+		return at.UTC(), nil
 	}
-	expected := strings.Join(layouts, " or ")
 	if plain {
-		expected = "YYYY-MM-DD HH:MM:SS"
+		layouts = localLayouts[:1]
 	}
-	return time.Time{}, fmt.Errorf("%q is no time, expected %s", clip(text), expected)
+	return time.Time{}, fmt.Errorf("%q is no time, expected %s", clip(text), inWords.Replace(strings.Join(layouts, " or ")))
 }
+
+// The years a payment can be of. What lies outside is a damaged cell, and no database holds all of it.
+const yearMin, yearMax = 1970, 9999
+
+// inWords turns a Go layout into what people write: YYYY-MM-DD HH:MM:SS. Longer marks go before those they begin with.
+var inWords = strings.NewReplacer("2006", "YYYY", "Z07:00", "+HH:MM", "-07:00", "+HH:MM", "Z0700", "+HHMM", "-0700", "+HHMM", "-07", "+HH",
+	"MST", "ZONE", "January", "MONTH", "Monday", "WEEKDAY", "Jan", "MMM", "Mon", "DDD", "15", "HH", "01", "MM", "02", "DD", "03", "HH",
+	"04", "MM", "05", "SS", "06", "YY", "PM", "AM/PM", "pm", "am/pm", "_2", "D", ".000000000", ".fraction", ".000000", ".fraction",
+	".000", ".fraction", ".999999999", ".fraction", "1", "M", "2", "D", "3", "H", "4", "M", "5", "S")
 
 var localLayouts = []string{"2006-01-02 15:04:05", "2006-01-02 15:04"}

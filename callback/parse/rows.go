@@ -24,6 +24,7 @@ type rows struct {
 	line   int   // the last physical line read, from 1
 	start  int   // the line the current row began on
 	offset int64 // bytes read
+	open   bool  // the last line read had no end: the file ends in it
 	long   []byte
 	cells  []string // of the current row; used again for the next
 }
@@ -66,6 +67,7 @@ func (r *rows) readLine() ([]byte, error) {
 		return nil, err
 	}
 	r.line++
+	r.open = line[len(line)-1] != '\n'
 	if i := badByte(line); i >= 0 {
 		return nil, &rowError{r.line, fmt.Sprintf("byte %d of the file (0x%02x) is not UTF-8 text", r.offset+int64(i), line[i]), true}
 	}

@@ -40,7 +40,7 @@ func Settings(raw json.RawMessage, dst any) error {
 	var wrong *json.UnmarshalTypeError
 	if err := json.Unmarshal(raw, dst); errors.As(err, &wrong) {
 		given, _, _ := strings.Cut(wrong.Value, " ") // behind the blank stands the value
-		return fmt.Errorf("settings.%s: a %s is given, %s expected", wrong.Field, given, wrong.Type)
+		return fmt.Errorf("settings.%s: %s expected, not %s", wrong.Field, wrong.Type, given)
 	} else if err != nil {
 		return fmt.Errorf("settings: %w", err)
 	}

@@ -58,10 +58,10 @@ func TestSettingsAreRefused(t *testing.T) {
 		`{"inner":{"Name":"x"}}`:               "settings.inner.Name: unknown key; the keys here are name",
 		`{"inner":{"comment":"x"}}`:            "settings.inner.comment: unknown key",
 		`{"list":[{"name":"x"},{"NAME":"y"}]}`: "settings.list[1].NAME: unknown key",
-		`{"secrets":"s3cr3t"}`:                 "settings.secrets: a string is given, []string expected",
-		`{"secrets":[1234567]}`:                "settings.secrets: a number is given, string expected",
-		`{"limit":1e30}`:                       "settings.limit: a number is given, int expected",
-		`{"inner":{"name":{"deep":1}}}`:        "settings.inner.name: a object is given, string expected",
+		`{"secrets":"s3cr3t"}`:                 "settings.secrets: []string expected, not string",
+		`{"secrets":[1234567]}`:                "settings.secrets: string expected, not number",
+		`{"limit":1e30}`:                       "settings.limit: int expected, not number",
+		`{"inner":{"name":{"deep":1}}}`:        "settings.inner.name: string expected, not object",
 		`{"limit":"\ud800"}`:                   "half a surrogate pair",
 	} {
 		err := parse.Settings(json.RawMessage(text), new(shopSettings))

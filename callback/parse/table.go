@@ -60,6 +60,9 @@ func NewTable(file string, r io.Reader, o TableOptions) (*Table, error) {
 	} else if err != nil {
 		return nil, err
 	}
+	if t.rows.open && !o.NoHeader {
+		return nil, &models.FileError{File: file, Line: t.Line(), What: "the file ends in its header line: it is cut", Next: "download it again"}
+	}
 	return t, t.readHeader()
 }
 
@@ -168,6 +171,9 @@ func (t *Table) place(err error) error {
 	}
 	return &models.FileError{File: t.File, Line: t.rows.line + 1, What: err.Error(), Next: "download it again"}
 }
+
+// Cut is true for a row with fewer cells than the header in whose line, without an end, the file ends.
+func (t *Table) Cut() bool { return t.rows.open && len(t.row) < len(t.header) }
 
 // Line is the current row's first line in the unpacked file, from 1.
 func (t *Table) Line() int { return t.rows.start }

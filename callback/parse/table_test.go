@@ -68,7 +68,7 @@ func TestTable(t *testing.T) {
 		{"wide delimiter", "a，b\n1，\"2，3\"\n", parse.TableOptions{Delimiter: '，'}, [][]string{{"1", "2，3"}}, []int{2}},
 		{"lazy quotes", "a,b\n`5\" tube,\"say \"hi\" now\"\n", parse.TableOptions{LazyQuote: true}, [][]string{{"`5\" tube", `say "hi" now`}}, []int{2}},
 		{"no header", "1,2\n3,4\n", parse.TableOptions{NoHeader: true}, [][]string{{"1", "2"}, {"3", "4"}}, []int{1, 2}},
-		{"header only", "a,b", parse.TableOptions{}, nil, nil},
+		{"header only", "a,b\n", parse.TableOptions{}, nil, nil},
 		{"long row", "a,b\n1," + strings.Repeat("x", 200_000) + "\n", parse.TableOptions{}, [][]string{{"1", strings.Repeat("x", 200_000)}}, []int{2}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

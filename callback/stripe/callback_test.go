@@ -216,6 +216,9 @@ func TestConnectedAccounts(t *testing.T) {
 	of := func(account string) string {
 		return strings.Replace(snapshot("payment_intent.succeeded", paid), `"id":"evt_1"`, `"id":"evt_1","account":`+account, 1)
 	}
+	inContext := func(context string) string {
+		return strings.Replace(of(`null,"context":`+context), `"account":null,`, "", 1)
+	}
 	thin := `{"id":"evt_1","object":"v2.core.event","type":"v1.x","created":"2026-11-27T13:30:00Z","context":"acct_theirs"}`
 	for _, tc := range []struct {
 		settings, body string
@@ -223,7 +226,12 @@ func TestConnectedAccounts(t *testing.T) {
 	}{
 		{minimal, of(`"acct_ours"`), models.ReasonMerchant}, {listed, of(`"acct_ours"`), ""}, {listed, of(`"acct_theirs"`), models.ReasonMerchant},
 		{listed, of(`1`), models.ReasonMerchant}, {minimal, of(`null`), ""}, {minimal, of(`""`), ""}, {minimal, thin, models.ReasonMerchant},
-		{listed, strings.Replace(thin, "theirs", "ours", 1), ""},
+		{listed, strings.Replace(thin, "theirs", "ours", 1), ""}, {minimal, strings.Replace(thin, `"acct_theirs"`, "null", 1), ""},
+		{minimal, inContext(`"acct_theirs"`), models.ReasonMerchant}, {listed, inContext(`"acct_theirs"`), models.ReasonMerchant},
+		{listed, inContext(`"acct_ours"`), ""}, {minimal, inContext(`null`), ""}, {minimal, inContext(`""`), ""},
+		{listed, inContext(`{"id":"acct_ours"}`), models.ReasonMerchant}, {listed, inContext(`7`), models.ReasonMerchant},
+		{minimal, of(`null,"context":"acct_theirs"`), models.ReasonMerchant}, {minimal, of(`"","context":"acct_theirs"`), models.ReasonMerchant},
+		{listed, of(`"acct_theirs","context":"acct_ours"`), models.ReasonMerchant},
 	} {
 		if got := reason(t, mustNew(t, tc.settings), request(header(secretNew, now, tc.body), tc.body)); got != tc.want {
 			t.Errorf("%.90s: reason %q, want %q", tc.body, got, tc.want)

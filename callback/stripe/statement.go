@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -28,12 +30,18 @@ func (p *Provider) ReadStatement(name string, r io.Reader, zone *time.Location, 
 	if err := need(t, "balance", "balance_transaction_id", "source_id", "reporting_category", "currency", "gross", "fee", "net"); err != nil {
 		return models.Statement{}, err
 	}
+	if t.Has("customer_facing_amount") != t.Has("customer_facing_currency") { // an amount in we don't know what
+		if err := need(t, "balance", "customer_facing_amount", "customer_facing_currency"); err != nil {
+			return models.Statement{}, err
+		}
+	}
 	f := &balanceFile{Table: t, zone: zone, orderColumn: "payment_metadata[" + p.metadataKey + "]"}
 	if f.timeColumn, err = timeColumn(t, "created"); err != nil {
 		return models.Statement{}, err
 	}
-	// A payout gathers the rows of several days; its report is told from the daily one by name only.
-	batch := strings.Contains(name, "payout_reconciliation")
+	// A payout gathers the rows of several days; its report is told from the daily one by the file's name only: both may
+	// have the columns of the payout, and a folder's name says nothing.
+	batch := strings.Contains(filepath.Base(name), "payout_reconciliation")
 	return models.Statement{Compared: true, Title: "balance report", Batch: batch}, everyRow(t, f.entry, each)
 }
 
@@ -50,6 +58,9 @@ func (f *balanceFile) entry() (models.Entry, error) {
 	c, known := categories[e.StatusText]
 	if !known {
 		c = category{kind: models.EntryAdjustment, status: models.StatusSucceeded}
+		if !slices.Contains(otherCategories, e.StatusText) {
+			e.UnknownKind = cmp.Or(e.StatusText, "(empty)")
+		}
 	}
 	e.Kind, e.Status, e.Adjusts = c.kind, c.status, c.adjusts
 	if err := f.names(&e); err != nil {

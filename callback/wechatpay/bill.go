@@ -77,6 +77,9 @@ func (b *bill) read() (bool, error) {
 		if !utf8.ValidString(b.text) {
 			return false, b.fail("", "not UTF-8; bills are, so the file was changed, or is still packed")
 		}
+		if i := strings.IndexByte(b.text, 0); i >= 0 {
+			return false, b.fail(b.columnAt(i), "a NUL byte: the file is damaged, or in another encoding than UTF-8")
+		}
 		if b.text != "" {
 			return true, nil
 		}
@@ -88,6 +91,14 @@ func (b *bill) read() (bool, error) {
 		return false, fmt.Errorf("%s: row %d: %w", b.file, b.line+1, err)
 	}
 	return false, nil
+}
+
+// columnAt is the name of the column that a place in the current line belongs to, "" where it cannot be told.
+func (b *bill) columnAt(place int) string {
+	if n := strings.Count(b.text[:place], ",`"); strings.HasPrefix(b.text, "`") && n < len(b.header) {
+		return b.name(n)
+	}
+	return ""
 }
 
 // next moves to the next row and adds it to the sums; false at the summary.

@@ -44,16 +44,17 @@ func (b *bill) readFundFlow(zone *time.Location) (models.Statement, error) {
 			return models.Statement{}, err
 		}
 	}
-	return models.Statement{Title: "fund flow bill", Totals: true}, b.checkFundSummary(counts)
+	totals, err := b.checkFundSummary(counts)
+	return models.Statement{Title: "fund flow bill", Totals: totals}, err
 }
 
 type fundCounts struct{ in, out int64 }
 
 // checkFundSummary checks the two counts that only this bill has, and then what all bills have.
-func (b *bill) checkFundSummary(counts fundCounts) error {
+func (b *bill) checkFundSummary(counts fundCounts) (proved bool, err error) {
 	head := names(b.text)
-	if err := b.checkSummary("资金流水总笔数"); err != nil {
-		return err
+	if proved, err = b.checkSummary("资金流水总笔数"); err != nil {
+		return false, err
 	}
 	for i, name := range head {
 		rows := counts.in
@@ -65,8 +66,8 @@ func (b *bill) checkFundSummary(counts fundCounts) error {
 			continue
 		}
 		if err := b.checkCount(name, b.cells[i], rows); err != nil {
-			return err
+			return false, err
 		}
 	}
-	return nil
+	return proved, nil
 }

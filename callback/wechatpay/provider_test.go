@@ -56,7 +56,8 @@ func TestNewNamesTheSettingThatIsWrong(t *testing.T) {
 		change m
 		want   string
 	}{
-		{"unknown key", m{"api_v2_key": "x"}, "api_v2_key"},
+		{"unknown key", m{"api_v2_key": "x"}, "settings.api_v2_key: unknown key; the keys here are api_v3_key, "},
+		{"key in capitals", m{"MchID": "1900007291"}, "settings.MchID: unknown key"},
 		{"no merchant", m{"mchid": nil}, "settings.mchid"},
 		{"blank merchant", m{"mchid": " "}, "settings.mchid"},
 		{"no app", m{"appid": nil}, "settings.appid"},
@@ -65,9 +66,12 @@ func TestNewNamesTheSettingThatIsWrong(t *testing.T) {
 		{"no key", m{"api_v3_key": nil}, "settings.api_v3_key: empty"},
 		{"empty key", m{"api_v3_key": ""}, "settings.api_v3_key: empty"},
 		{"blank key", m{"api_v3_key": strings.Repeat(" ", 32)}, "settings.api_v3_key: empty"},
+		{"invisible key", m{"api_v3_key": strings.Repeat("\u200b", 10) + "\x07\x7f"}, "settings.api_v3_key: empty"},
 		{"short key", m{"api_v3_key": "abc"}, "settings.api_v3_key: 3 bytes"},
 		{"no public keys at all", noKeys, "neither platform_certs nor public_keys"},
 		{"no tolerance", m{"timestamp_tolerance_seconds": 0}, "settings.timestamp_tolerance_seconds"},
+		{"tolerance below", m{"timestamp_tolerance_seconds": -1}, "settings.timestamp_tolerance_seconds: -1, expected 1 to 86400"},
+		{"a second more than a day", m{"timestamp_tolerance_seconds": 86401}, "settings.timestamp_tolerance_seconds: 86401"},
 		{"wide tolerance", m{"timestamp_tolerance_seconds": 1e6}, "settings.timestamp_tolerance_seconds"},
 		{"tolerance as text", m{"timestamp_tolerance_seconds": "300"}, "timestamp_tolerance_seconds"},
 		{"no file", m{"platform_certs": m{serial: ""}}, "settings.platform_certs." + serial},
@@ -88,7 +92,7 @@ func TestNewNamesTheSettingThatIsWrong(t *testing.T) {
 			}
 		})
 	}
-	for _, text := range []string{"", "null", "[]", "{} {}", `"x"`} {
+	for _, text := range []string{"", "null", "[]", "{} {}", `"x"`, `{"mchid":"1","mchid":"2"}`} {
 		if _, err := New(json.RawMessage(text), kit); err == nil {
 			t.Errorf("New(%q) accepted", text)
 		}

@@ -67,10 +67,23 @@ func (p *Provider) readTradeBill(b *bill, zone *time.Location, each func(models.
 			return models.Statement{}, err
 		}
 	}
-	if err := t.checkSummary("总交易单数"); err != nil {
+	totals, err := t.checkSummary("总交易单数")
+	if err != nil {
 		return models.Statement{}, err
 	}
-	return models.Statement{Compared: true, Title: "trade bill", Totals: true}, nil
+	return models.Statement{Compared: true, Title: "trade bill", Totals: totals, Only: t.only()}, nil
+}
+
+// only tells the bill of payments only, which has no refund columns, and the one of refunds only, the only one to say when each
+// was asked for (bill_type SUCCESS and REFUND).
+func (t *trade) only() models.TransactionKind {
+	switch {
+	case t.refundID < 0:
+		return models.Payment
+	case t.asked >= 0:
+		return models.Refund
+	}
+	return ""
 }
 
 func newTrade(p *Provider, b *bill, zone *time.Location) (*trade, error) {

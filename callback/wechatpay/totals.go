@@ -141,31 +141,34 @@ func (b *bill) add() error {
 	return nil
 }
 
-// checkSummary reads the two last lines and holds them against the rows. The current line is the summary's header.
-func (b *bill) checkSummary(countName string) error {
+// checkSummary reads the two last lines and holds them against the rows. The current line is the summary's header. proved is false
+// when the number of rows is all that could be held against them.
+func (b *bill) checkSummary(countName string) (proved bool, err error) {
 	head := names(b.text)
 	if head[0] != countName {
-		return b.cut("neither a row (it would begin with a back-tick) nor the summary (%s): %q", countName, clip(b.text))
+		return false, b.cut("neither a row (it would begin with a back-tick) nor the summary (%s): %q", countName, clip(b.text))
 	}
 	more, err := b.read()
 	if err != nil {
-		return err
+		return false, err
 	}
 	if !more {
-		return b.cut("the summary has no figures: the file was cut")
+		return false, b.cut("the summary has no figures: the file was cut")
 	}
 	if err := b.split(len(head)); err != nil {
-		return err
+		return false, err
 	}
 	if err := b.checkCount(countName, b.cells[0], b.rows); err != nil {
-		return err
+		return false, err
 	}
 	for i, name := range head[1:] {
-		if err := b.checkSum(name, b.cells[i+1]); err != nil {
-			return err
+		known, err := b.checkSum(name, b.cells[i+1])
+		if err != nil {
+			return false, err
 		}
+		proved = proved || known
 	}
-	return b.checkEnd()
+	return proved, b.checkEnd()
 }
 
 // checkCount: some bills write counts as 20.0.
@@ -181,7 +184,7 @@ func (b *bill) checkCount(name, text string, rows int64) error {
 }
 
 // checkSum leaves alone a total of a column we do not know.
-func (b *bill) checkSum(name, text string) error {
+func (b *bill) checkSum(name, text string) (known bool, err error) {
 	for _, s := range b.sums {
 		for _, own := range s.names {
 			if own != name || s.column < 0 {
@@ -189,14 +192,15 @@ func (b *bill) checkSum(name, text string) error {
 			}
 			n, ok := parseYuan(text)
 			if !ok || text == "" {
-				return b.fail(name, "%q is no plain amount such as 1234.56", clip(text))
+				return false, b.fail(name, "%q is no plain amount such as 1234.56", clip(text))
 			}
 			if n != s.total {
-				return &models.FileError{File: b.file, Line: b.line, Column: name, What: fmt.Sprintf("the rows add up to %s, the summary says %s", s.total, n), Next: "download it again"}
+				return false, &models.FileError{File: b.file, Line: b.line, Column: name, What: fmt.Sprintf("the rows add up to %s, the summary says %s", s.total, n), Next: "download it again"}
 			}
+			known = true
 		}
 	}
-	return nil
+	return known, nil
 }
 
 func (b *bill) checkEnd() error {
