@@ -22,6 +22,12 @@ var allReasons = []models.Reason{models.ReasonSignature, models.ReasonTimestamp,
 	models.ReasonCertificate, models.ReasonChain, models.ReasonCertURL, models.ReasonDecrypt, models.ReasonBasicAuth,
 	models.ReasonMerchant, models.ReasonMalformed, models.ReasonTooLarge}
 
+var allEvents = []models.EventKind{models.PaymentPending, models.PaymentAuthorised, models.PaymentSucceeded, models.PaymentCaptured,
+	models.PaymentFailed, models.PaymentClosed, models.PaymentVoided, models.RefundPending, models.RefundAbnormal, models.RefundSucceeded,
+	models.RefundFailed, models.RefundClosed, models.RefundTotal, models.DisputeNotified, models.DisputeInquiry, models.DisputeCreated,
+	models.DisputeUpdated, models.DisputeOpened, models.DisputeWon, models.DisputeLost, models.PayoutPending, models.PayoutPaid,
+	models.PayoutFailed, models.ReportAvailable, models.EventThin, models.EventUnknown, models.EventUnparsable}
+
 func newCallbacksCommand(a *app) *cobra.Command {
 	return newGroup("callbacks", "Look at what exactly arrived", newCallbacksListCommand(a), newCallbacksShowCommand(a), newCallbacksReplayCommand(a))
 }
@@ -44,8 +50,8 @@ func listedCallback(cb models.Callback) callbackJSON {
 }
 
 type callbacksListOptions struct {
-	account, outcome, reason, date, after, format string
-	limit                                         int
+	account, outcome, reason, event, date, after, format string
+	limit                                                int
 }
 
 func newCallbacksListCommand(a *app) *cobra.Command {
@@ -62,6 +68,9 @@ func newCallbacksListCommand(a *app) *cobra.Command {
 	c.Flags().StringVar(&o.account, "account", "", "only callbacks of this account")
 	c.Flags().StringVar(&o.outcome, "outcome", "", "only those with this `OUTCOME`, such as amount_mismatch")
 	c.Flags().StringVar(&o.reason, "reason", "", "only those refused for this `REASON`, such as signature")
+	c.Flags().StringVar(&o.outcome, "state", "", "the same as --outcome, in the word of the other lists")
+	c.MarkFlagsMutuallyExclusive("outcome", "state")
+	c.Flags().StringVar(&o.event, "kind", "", "only those that tell of this `EVENT`, such as payment.succeeded")
 	c.Flags().StringVar(&o.date, "date", "", "only those received on this day, `YYYY-MM-DD`: of the account's zone with --account, else of UTC")
 	pageFlags(c, &o.limit, &o.after)
 	return c
@@ -85,6 +94,9 @@ func (a *app) callbackFilter(o callbacksListOptions) (f ledger.CallbackFilter, e
 		return f, err
 	}
 	if f.Reason, err = oneOf("--reason", o.reason, allReasons...); err != nil {
+		return f, err
+	}
+	if f.Event, err = oneOf("--kind", o.event, allEvents...); err != nil {
 		return f, err
 	}
 	if f.From, f.To, err = dayBounds(o.date, zone); err != nil {
@@ -152,7 +164,7 @@ Exit codes:
   0  genuine and booked
   1  still refused or unreadable
   2  could not be done`,
-		Example: "  app callbacks replay 3f9a…",
+		Example: "  app callbacks replay 3f9a12bc",
 		Args:    cobra.ExactArgs(1),
 		RunE:    func(c *cobra.Command, args []string) error { return a.replayCallback(c.Context(), args[0], format) },
 	}

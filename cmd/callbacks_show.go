@@ -50,7 +50,7 @@ func newCallbacksShowCommand(a *app) *cobra.Command {
 only its owner may read that file.
 
 ` + exitCodesHelp,
-		Example: "  app callbacks show 3f9a… --body\n  app callbacks show 3f9a… --save evidence.json",
+		Example: "  app callbacks show 3f9a12bc --body\n  app callbacks show 3f9a12bc --save evidence.json",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			o.id = args[0]

@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -74,6 +75,9 @@ func readAccount(s *section) *Account {
 		if strings.TrimSpace(pattern) == "" {
 			s.fail("statements", "[%d]: empty", i)
 		}
+		if err := checkPattern(pattern); err != nil {
+			s.fail("statements", "[%d]: %q: %v", i, pattern, err)
+		}
 		a.Statements = append(a.Statements, s.r.path(pattern))
 	}
 	if a.ProviderName == "" {
@@ -86,6 +90,27 @@ func readAccount(s *section) *Account {
 		readCalendar(s, a)
 	}
 	return a
+}
+
+var placeholder = regexp.MustCompile(`\{[^{}]*\}?|\}`)
+
+// checkPattern refuses a pattern that would never find a day's file, or find every day's for each. Outside the placeholders braces
+// mean nothing.
+func checkPattern(pattern string) error {
+	const known = "{date}, {yyyymmdd} or {yymmdd}"
+	found := placeholder.FindAllString(pattern, -1)
+	for _, p := range found {
+		if p != "{date}" && p != "{yyyymmdd}" && p != "{yymmdd}" {
+			return fmt.Errorf("unknown placeholder %s; there is %s", p, known)
+		}
+	}
+	if _, err := filepath.Match(placeholder.ReplaceAllString(pattern, "0"), ""); err != nil {
+		return errors.New("no pattern: a [ or a \\ is not closed")
+	}
+	if len(found) == 0 {
+		return errors.New("names no day, so that every day would read the same file; put " + known + " where the date stands in its name")
+	}
+	return nil
 }
 
 // readProvider hands the provider its settings, which stand here or in a file of their own.

@@ -65,7 +65,7 @@ func TestConfigErrors(t *testing.T) {
 		"edge too long":           {okAccount("a") + "  edge: 48h\n", "edge|from 0s to 12h"},
 		"lag":                     {okAccount("a") + "  lag: -1\n", "app.yaml:5|lag|0 to 31"},
 		"orders word":             {okAccount("a") + "  orders: there\n", `orders: "there": here or elsewhere`},
-		"statement empty":         {okAccount("a") + "  statements: [a, '']\n", "statements: [1]: empty"},
+		"statement empty":         {okAccount("a") + "  statements: ['{date}', '']\n", "statements: [1]: empty"},
 		"livemode word":           {okAccount("a") + "  livemode: maybe\n", "livemode|true or false"},
 		"livemode twice":          {stripeAccount + "  livemode: true\n  settings: {signing_secrets: [whsec_x], livemode: false}\n", "app.yaml:4|livemode: stands in the settings too"},
 		"listen":                  {"listen: 8080\n", `app.yaml:1|listen: "8080": HOST:PORT`},
@@ -132,7 +132,7 @@ accounts:
     signing_secrets: ["${SECRET}", "file:${DIR}/secret", "whsec_$${kept}"]
 - name: two
   provider: stripe
-  statements: b.csv
+  statements: b-{date}.csv
   settings_file: two.yaml
 `,
 		"etc/two.yaml": "signing_secrets: ['file:keys/two']\nreport_timezone: America/New_York\n",

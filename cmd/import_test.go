@@ -82,7 +82,7 @@ func TestImportOrdersAllOrNothing(t *testing.T) {
 func TestImportOrderThatIsThereWithAnotherAmount(t *testing.T) {
 	s := newShell(t)
 	s.ok("import", "orders", s.file("a.csv", "order_id,amount,currency\nA,1.00,CNY\n"))
-	s.fails([]string{"b.csv: row 4: order A is already here with 1.00 CNY, given with 1.50 CNY"},
+	s.fails([]string{"b.csv: row 4: order A is already here with 1.00 CNY unpaid, given with 1.50 CNY unpaid"},
 		"import", "orders", s.file("b.csv", "order_id,amount,currency\nB,1.00,CNY\nC,1.00,CNY\nA,1.50,CNY\n"))
 	if got := s.ok("orders", "list", "--format", "json"); strings.Contains(got, `"B"`) {
 		t.Errorf("a failed import left %s", got)

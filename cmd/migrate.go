@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -88,7 +89,12 @@ func runMigrateStatus(ctx context.Context, a *app, format string) error {
 		return err
 	}
 	if isNewFile(dsn) {
-		dsn = "sqlite::memory:" // looking must not leave a file behind; everything is missing in an empty one too
+		dir, err := os.MkdirTemp("", "app-") // looking must not leave a file behind; everything is missing in an empty one too
+		if err != nil {
+			return err
+		}
+		defer func() { _ = os.RemoveAll(dir) }()
+		dsn = "sqlite:" + filepath.Join(dir, "empty.db")
 	}
 	found, err := ledger.SchemaStatus(ctx, dsn)
 	if err != nil {

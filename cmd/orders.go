@@ -98,6 +98,8 @@ func newOrdersListCommand(a *app) *cobra.Command {
 	}
 	formatFlag(c, &o.format, "table", "json")
 	c.Flags().StringVar(&o.status, "status", "", "only orders in this `STATE`, such as paid")
+	c.Flags().StringVar(&o.status, "state", "", "the same as --status, in the word of the other lists")
+	c.MarkFlagsMutuallyExclusive("status", "state")
 	c.Flags().StringVar(&o.date, "date", "", "only orders created on this day, `YYYY-MM-DD` in UTC")
 	pageFlags(c, &o.limit, &o.after)
 	return c

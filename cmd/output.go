@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"time"
@@ -166,27 +165,6 @@ func (a *app) printNext(next string) {
 	if next != "" {
 		fmt.Fprintf(a.err, "next: --after '%s'\n", next)
 	}
-}
-
-// writeFile writes through a temporary file beside it, so that a reader finds the old file or the new one, never half of one.
-func writeFile(path string, write func(io.Writer) error) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
-	if err != nil {
-		return fmt.Errorf("--output %s: %w", path, err)
-	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(f.Name())
-		}
-	}()
-	if err := write(f); err != nil {
-		_ = f.Close()
-		return err
-	}
-	if err := f.Close(); err != nil {
-		return fmt.Errorf("--output %s: %w", path, err)
-	}
-	return os.Rename(f.Name(), path)
 }
 
 // dayBounds is the calendar day "2026-11-29" in zone; zero times for "".

@@ -50,7 +50,7 @@ Exit codes:
 	f.StringArrayVar(&o.accounts, "account", nil, "only this account; may be given several times (default: all)")
 	f.StringArrayVar(&o.statements, "statement", nil, "statement `FILE` instead of the account's source; may be given several times, needs exactly one --account")
 	f.BoolVar(&o.noStatement, "no-statement", false, "declare that the provider has no statement for this day")
-	f.StringVar(&o.output, "output", "", "write the report to `FILE`")
+	f.StringVar(&o.output, "output", "", "write the report to `FILE`; - is standard output")
 	f.BoolVar(&o.dryRun, "dry-run", false, "find everything out, write nothing to the book")
 	formatFlag(c, &o.format, reportFormats...)
 	return c
@@ -60,6 +60,13 @@ func (a *app) reconcile(ctx context.Context, o reconcileOptions) error {
 	accounts, err := a.reconcileAccounts(o)
 	if err != nil {
 		return err
+	}
+	out, err := a.reconcileOutput(ctx, o, accounts)
+	if err != nil {
+		return err
+	}
+	if out != nil {
+		defer out.discard()
 	}
 	book, err := a.openBook(ctx)
 	if err != nil {
@@ -80,10 +87,38 @@ func (a *app) reconcile(ctx context.Context, o reconcileOptions) error {
 	if len(items) == 0 {
 		return errors.New("no account has a statement source: set accounts[].statements, or name a file by --statement")
 	}
-	if err := a.writeReport(o, items); err != nil {
+	if err := a.writeReport(o, out, items); err != nil {
 		return err
 	}
 	return reconcileResult(items)
+}
+
+// reconcileOutput opens what --output names; nil is standard output.
+func (a *app) reconcileOutput(ctx context.Context, o reconcileOptions, accounts []*Account) (*destination, error) {
+	if o.output == "" || o.output == "-" {
+		return nil, nil
+	}
+	var statements []string
+	for _, account := range accounts {
+		src := account.source(o)
+		day, err := a.dayOf(account, o)
+		if err != nil || src == nil {
+			continue
+		}
+		files, _ := src(ctx, day) // what is wrong with them is told when they are read
+		for _, f := range files {
+			statements = append(statements, f.Name)
+		}
+	}
+	return openDestination(ctx, o.output, statements)
+}
+
+// dayOf is the day to be run: the one asked for, or yesterday in the account's zone.
+func (a *app) dayOf(account *Account, o reconcileOptions) (reconcile.Day, error) {
+	if o.date != "" {
+		return reconcile.ParseDay(o.date)
+	}
+	return reconcile.Yesterday(a.now(), account.Zone, account.Cut), nil
 }
 
 // reconcileAccounts checks the flags and finds the accounts, before anything is done.
@@ -154,12 +189,9 @@ func (a *Account) reconciled() reconcile.Account {
 }
 
 func (a *app) reconcileOne(ctx context.Context, book *ledger.Ledger, account *Account, o reconcileOptions) reconcile.Item {
-	day := reconcile.Yesterday(a.now(), account.Zone, account.Cut)
-	if o.date != "" {
-		var err error
-		if day, err = reconcile.ParseDay(o.date); err != nil {
-			return reconcile.Item{Account: account.Name, Err: err}
-		}
+	day, err := a.dayOf(account, o)
+	if err != nil {
+		return reconcile.Item{Account: account.Name, Err: err}
 	}
 	tick, done := a.progress(account.Name + " rows")
 	defer done()
@@ -171,7 +203,9 @@ func (a *app) reconcileOne(ctx context.Context, book *ledger.Ledger, account *Ac
 	return reconcile.Item{Report: report}
 }
 
-func (a *app) writeReport(o reconcileOptions, items []reconcile.Item) error {
+// writeReport writes to out, or to standard output when it is nil. What the readers noticed is said on standard error too, unless the
+// table on standard output says it.
+func (a *app) writeReport(o reconcileOptions, out *destination, items []reconcile.Item) error {
 	colour, width := a.colours().on, a.width()
 	write := func(w io.Writer) error {
 		switch o.format {
@@ -182,15 +216,29 @@ func (a *app) writeReport(o reconcileOptions, items []reconcile.Item) error {
 		}
 		return reconcile.WriteTable(w, items, colour, width)
 	}
-	if o.output == "" {
+	if out != nil || o.format != "table" {
+		a.printNotes(items)
+	}
+	if out == nil {
 		return write(a.out)
 	}
 	colour, width = false, 0
-	if err := writeFile(o.output, write); err != nil {
+	if err := out.write(write); err != nil {
 		return err
 	}
 	fmt.Fprintf(a.err, "written to %s\n", o.output)
 	return nil
+}
+
+func (a *app) printNotes(items []reconcile.Item) {
+	for _, item := range items {
+		if item.Report == nil {
+			continue
+		}
+		for _, note := range item.Report.Notes {
+			fmt.Fprintf(a.err, "%s: %s\n", item.Report.Account, cell(note))
+		}
+	}
 }
 
 // reconcileResult is the exit code of all accounts together: the worst of them.

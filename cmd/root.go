@@ -211,6 +211,9 @@ func (a *app) openBook(ctx context.Context, options ...func(*ledger.Options)) (*
 	for _, change := range options {
 		change(&o)
 	}
+	if o.NoMigrate && isNewFile(dsn) { // opening would create it
+		return nil, fmt.Errorf("database %s: no such file, and --no-migrate does not make one; run `app migrate up` first", dsn)
+	}
 	return ledger.Open(ctx, dsn, o)
 }
 

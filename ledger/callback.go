@@ -88,6 +88,7 @@ type CallbackFilter struct {
 	Account  string
 	Outcome  models.Outcome
 	Reason   models.Reason
+	Event    models.EventKind
 	From, To time.Time // received, from ≤ t < to
 	Page
 }
@@ -106,6 +107,9 @@ func (l *Ledger) Callbacks(ctx context.Context, f CallbackFilter) ([]models.Call
 	}
 	if f.Reason != "" {
 		b.add(" AND reason = ").arg(string(f.Reason))
+	}
+	if f.Event != "" {
+		b.add(" AND event = ").arg(string(f.Event))
 	}
 	if !f.From.IsZero() {
 		b.add(" AND received_at >= ").arg(micros(f.From))

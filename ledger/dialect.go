@@ -82,6 +82,8 @@ const lockWait = "250"
 func (l *Ledger) connect(dsn string) error {
 	file, isFile := strings.CutPrefix(dsn, "sqlite:")
 	switch {
+	case isFile && strings.HasPrefix(file, ":"):
+		return fmt.Errorf("database sqlite:%s: a file is needed: the book keeps two connections, which a database in memory does not share", file)
 	case isFile && file != "":
 		return l.connectSQLite(file)
 	case strings.HasPrefix(dsn, "postgres://"), strings.HasPrefix(dsn, "postgresql://"):

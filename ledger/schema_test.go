@@ -151,7 +151,7 @@ func TestNoMigrateRefusesAnEmptyDatabase(t *testing.T) {
 }
 
 func TestAddressOfTheDatabaseIsChecked(t *testing.T) {
-	for _, dsn := range []string{"", "sqlite:", "mysql://u:secretword@h/db", "postgres://u:secretword@%zz/db", "app.db"} {
+	for _, dsn := range []string{"", "sqlite:", "sqlite::memory:", "mysql://u:secretword@h/db", "postgres://u:secretword@%zz/db", "app.db"} {
 		_, err := ledger.Open(t.Context(), dsn, ledger.Options{})
 		if err == nil || strings.Contains(err.Error(), "secretword") {
 			t.Errorf("%q: %v", dsn, err)

@@ -61,7 +61,7 @@ func misfitReason(f *finding, g *models.Gap, what string) string {
 		if g.ParentID != "" {
 			payment = fmt.Sprintf("the payment %s of this %s", g.ParentID, what)
 		}
-		return fmt.Sprintf("statement and book agree, and the order %s is known, but %s is not booked: its callback never arrived or was refused", g.OrderID, payment)
+		return fmt.Sprintf("statement and book agree, and the order %s is known, but %s is not booked as paid: its callback never arrived or was refused", g.OrderID, payment)
 	case g.Kind == models.GapUnknownOrder && g.OrderID == "":
 		return "statement and book agree, but nothing names the order of this " + what + detail(f.row)
 	case g.Kind == models.GapUnknownOrder:

@@ -61,7 +61,7 @@ func instant(text, unit string) (at time.Time, step time.Duration, err error) {
 	if unit == "rfc3339" {
 		at, err = time.Parse(time.RFC3339, text)
 		if err != nil {
-			return at, 0, fmt.Errorf("%q is no time, expected 2006-01-02T15:04:05Z", clip(text))
+			return at, 0, fmt.Errorf("%q is no time, expected YYYY-MM-DDTHH:MM:SS and Z or +HH:MM", clip(text))
 		}
 		return at.UTC(), time.Second, nil
 	}
