@@ -26,7 +26,6 @@ type shownCallback struct {
 	Query          string              `json:"query"`
 	Headers        map[string][]string `json:"headers"`
 	LastReceivedAt time.Time           `json:"last_received_at"`
-	Deliveries     int64               `json:"deliveries"`
 	Verified       bool                `json:"verified"`
 	Detail         string              `json:"detail"`
 	BodyBytes      int                 `json:"body_bytes"`
@@ -97,7 +96,7 @@ func (a *app) showCallback(ctx context.Context, o callbackShowOptions) error {
 func describeCallback(cb models.Callback, body bool) shownCallback {
 	s := shownCallback{
 		callbackJSON: listedCallback(cb), Method: cb.Method, Path: cb.Path, Query: cb.Query, Headers: maskHeaders(cb.Headers),
-		LastReceivedAt: cb.LastReceivedAt.UTC(), Deliveries: cb.Deliveries, Verified: cb.Verified, Detail: cb.Detail, BodyBytes: len(cb.Body),
+		LastReceivedAt: cb.LastReceivedAt.UTC(), Verified: cb.Verified, Detail: cb.Detail, BodyBytes: len(cb.Body),
 	}
 	switch {
 	case !body:

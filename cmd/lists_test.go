@@ -25,9 +25,9 @@ func TestOrdersShowJSONShape(t *testing.T) {
 		}
 	}
 	payment := map[string]any{"account": "demopay", "kind": "payment", "transaction_id": "DP20261127005001", "amount": "49.99", "currency": "USD",
-		"status": "succeeded", "occurred_at": "2026-11-27T08:15:02Z", "source": "callback"}
+		"status": "succeeded", "occurred_at": "2026-11-27T08:15:02Z", "source": "callback", "outcome": "applied"}
 	refund := map[string]any{"account": "demopay", "kind": "refund", "transaction_id": "DR2026112705201", "amount": "10.00", "currency": "USD",
-		"status": "succeeded", "occurred_at": "2026-11-27T11:00:00Z", "source": "callback"}
+		"status": "succeeded", "occurred_at": "2026-11-27T11:00:00Z", "source": "callback", "outcome": "applied"}
 	want := map[string]any{
 		"order_id": "ORD-2026-5001", "amount": "49.99", "currency": "USD", "status": "part_refunded", "version": 3, "refunded": "10.00",
 		"transactions": []any{payment, refund},
@@ -114,9 +114,13 @@ func TestCallbacksListJSONShape(t *testing.T) {
 	paid := got[1]
 	id, _ := paid["id"].(string)
 	want := map[string]any{"id": id, "account": "demopay", "received_at": "2026-11-27T08:15:04Z", "status": 200, "reason": "", "outcome": "applied",
-		"event": "payment.succeeded", "transaction_id": "DP20261127005001", "order_id": "ORD-2026-5001"}
+		"event": "payment.succeeded", "transaction_id": "DP20261127005001", "order_id": "ORD-2026-5001", "deliveries": 1}
 	if id == "" || !sameJSON(t, paid, want) {
 		t.Errorf("got %v, want %v", paid, want)
+	}
+	var shown map[string]any
+	if s.json(&shown, "callbacks", "show", id[:8]); shown["id"] != id {
+		t.Errorf("the beginning of an id shows %v", shown["id"])
 	}
 	if refused := got[0]; refused["reason"] != "signature" || refused["status"] != 401.0 || refused["outcome"] != "" {
 		t.Errorf("refused: %v", refused)

@@ -42,8 +42,8 @@ type transactionJSON struct {
 	OccurredAt    time.Time                `json:"occurred_at"`
 	Source        string                   `json:"source"`
 
-	outcome models.Outcome
-	detail  string
+	Outcome models.Outcome `json:"outcome"`
+	Detail  string         `json:"detail,omitempty"` // why, when it does not fit its order
 }
 
 type transitionJSON struct {
@@ -68,7 +68,7 @@ func showHistory(h ledger.OrderHistory) historyJSON {
 		shown[[3]string{t.Account, string(t.Kind), t.TransactionID}] = t.ShownID()
 		out.Transactions = append(out.Transactions, transactionJSON{
 			Account: t.Account, Kind: t.Kind, TransactionID: t.ShownID(), Amount: t.Money().Text(), Currency: t.Currency, Status: t.Status,
-			OccurredAt: t.OccurredAt.UTC(), Source: t.Source, outcome: t.Outcome, detail: t.Detail,
+			OccurredAt: t.OccurredAt.UTC(), Source: t.Source, Outcome: t.Outcome, Detail: t.Detail,
 		})
 	}
 	for _, m := range h.Transitions {
@@ -198,7 +198,7 @@ func (a *app) printHistory(h historyJSON) error {
 	t := newTable("occurred", "account", "kind", "transaction", "amount", "status", "outcome", "source", "why")
 	for _, tx := range h.Transactions {
 		t.AppendRow([]any{tx.OccurredAt.Format(time.RFC3339), tx.Account, tx.Kind, cell(tx.TransactionID), tx.Amount + " " + tx.Currency,
-			tx.Status, tx.outcome, tx.Source, cell(tx.detail)})
+			tx.Status, tx.Outcome, tx.Source, cell(tx.Detail)})
 	}
 	if err := printTable(a.out, t, "none"); err != nil {
 		return err

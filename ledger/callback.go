@@ -135,20 +135,24 @@ func (l *Ledger) Callbacks(ctx context.Context, f CallbackFilter) ([]models.Call
 	return list, next, err
 }
 
-// Callback is one callback by its id.
+// Callback is one callback by its id, or by the beginning of it when only one begins so.
 func (l *Ledger) Callback(ctx context.Context, id string) (models.Callback, error) {
-	b := l.sql("SELECT " + callbackColumns + " FROM callbacks WHERE id = ").arg(id)
-	found := false
-	var cb models.Callback
-	err := query(l.read.WithContext(ctx), b.String(), b.args, func(rows *sql.Rows) (err error) {
-		found = true
-		cb, err = scanCallback(rows)
+	b := l.sql("SELECT " + callbackColumns + " FROM callbacks WHERE id >= ").arg(id).add(" AND id < ").arg(id + "g") // ids are hexadecimal
+	var found []models.Callback
+	err := query(l.read.WithContext(ctx), b.add(" ORDER BY id LIMIT 2").String(), b.args, func(rows *sql.Rows) error {
+		cb, err := scanCallback(rows)
+		found = append(found, cb)
 		return err
 	})
-	if err == nil && !found {
-		err = fmt.Errorf("callback %q: %w", id, ErrNotFound)
+	switch {
+	case err != nil:
+		return models.Callback{}, err
+	case len(found) == 0 || id == "":
+		return models.Callback{}, fmt.Errorf("callback %q: %w", id, ErrNotFound)
+	case len(found) > 1 && found[0].ID != id:
+		return models.Callback{}, fmt.Errorf("callback %q: several begin so, give more of the id", id)
 	}
-	return cb, err
+	return found[0], nil
 }
 
 func scanCallback(rows *sql.Rows) (models.Callback, error) {

@@ -180,8 +180,11 @@ func (r *run) next(f *finding, g *models.Gap) string {
 		}
 		return "app import orders FILE"
 	}
-	if g.Order != nil {
+	switch {
+	case g.Order != nil:
 		return "app orders show " + quote(g.OrderID)
+	case g.Statement == nil:
+		return "app callbacks list" + account + " --date " + g.Date
 	}
 	return "app gaps show " + g.ID
 }
