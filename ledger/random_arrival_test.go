@@ -1,0 +1,86 @@
+package ledger_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"testing"
+
+	"paybook/ledger"
+	"paybook/ledger/ledgertest"
+)
+
+// happenings is what can happen to one order of 19.99; a story is a choice of them, told in any order, some twice.
+var happenings = [][]string{
+	{"payment.pending pi-%s 19.99 USD order=%s alias=pi-%s at=11:40"},
+	{"payment.failed ch0-%s 19.99 USD order=%s alias=ch0-%s at=11:50"},
+	{"payment.succeeded ch-%s 19.99 USD order=%s alias=ch-%s at=12:00"},
+	{"payment.succeeded ch-%s 19.99 USD order=%s alias=pi-%s,ch-%s at=12:00"},
+	{"refund.succeeded A-%s 5.00 USD parent=pi-%s at=12:10"},
+	{"refund.pending B-%s 3.00 USD parent=ch-%s at=12:11", "refund.succeeded B-%s 3.00 USD parent=ch-%s at=12:20"},
+	{"refund.succeeded C-%s 4.00 USD parent=ch-%s at=12:12", "refund.failed C-%s 4.00 USD parent=ch-%s at=15:00"},
+	{"refund.total ch-%s 5.00 USD at=12:10"},
+	{"dispute.opened d-%s 6.00 USD parent=ch-%s at=16:00", "dispute.won d-%s 6.00 USD parent=ch-%s at=18:00"},
+	{"dispute.opened e-%s 7.00 USD parent=ch-%s at=16:30", "dispute.lost e-%s 7.00 USD parent=ch-%s at=19:00"},
+}
+
+// Whatever is chosen, and in whatever order it is told, the end is the same, and the sums agree. RANDOM_STORIES is for longer runs.
+func TestRandomStoriesEndAlike(t *testing.T) {
+	stories, err := strconv.Atoi(ledgertest.Env("RANDOM_STORIES", "40"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ledgertest.Each(t, func(t *testing.T, book *ledger.Ledger) {
+		rng := rand.New(rand.NewPCG(1, 2))
+		for n := range stories {
+			lines := []string{"order %s 19.99 USD", happenings[3][0]}
+			for _, h := range happenings {
+				if rng.IntN(3) == 0 {
+					lines = append(lines, h...)
+				}
+			}
+			ends := map[string][]string{}
+			for way := range 6 {
+				id := fmt.Sprintf("S%d-%d", n, way)
+				told := tell(t, book, rng, lines, id)
+				end := strings.ReplaceAll(ending(t, book, id), id, "ID")
+				ends[end] = told
+			}
+			if len(ends) != 1 {
+				for end, told := range ends {
+					t.Errorf("story %d told as\n  %s\nends in\n%s", n, strings.Join(told, "\n  "), end)
+				}
+				return
+			}
+		}
+		checkBooks(t, book)
+	})
+}
+
+// tell tells the lines in a random order, one in four twice, with a sweep at the end.
+func tell(t *testing.T, book *ledger.Ledger, rng *rand.Rand, lines []string, id string) (told []string) {
+	t.Helper()
+	order := rng.Perm(len(lines))
+	for _, i := range order {
+		for range 1 + rng.IntN(4)/3 {
+			line := strings.ReplaceAll(lines[i], "%s", id)
+			words := strings.Fields(line)
+			var err error
+			if words[0] == "order" {
+				err = step(t.Context(), book, words)
+			} else {
+				account, ev := event(words)
+				_, err = record(t.Context(), book, account, ev)
+			}
+			if err != nil {
+				t.Fatal(line, err)
+			}
+			told = append(told, line)
+		}
+	}
+	if _, err := book.Sweep(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return told
+}
