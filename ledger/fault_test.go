@@ -136,9 +136,7 @@ func must(t *testing.T, f func() error) {
 // proxied is a PostgreSQL reached through a wire that can be cut.
 func proxied(t *testing.T) (dsn string, p *ledgertest.Proxy) {
 	t.Helper()
-	if ledgertest.Env("SQLITE_ONLY", "") != "" {
-		t.Skip("SQLITE_ONLY is set: the PostgreSQL case is left out")
-	}
+	ledgertest.Need(t)
 	c, err := ledgertest.Start(ledgertest.Options{TCP: true})
 	if err != nil {
 		t.Fatal(err)
@@ -155,9 +153,7 @@ func proxied(t *testing.T) (dsn string, p *ledgertest.Proxy) {
 // The server of the database is killed under load and comes back: every acknowledged callback is there, once; the book recovers
 // without being opened again.
 func TestDatabaseKilledUnderLoad(t *testing.T) {
-	if ledgertest.Env("SQLITE_ONLY", "") != "" {
-		t.Skip("SQLITE_ONLY is set: the PostgreSQL case is left out")
-	}
+	ledgertest.Need(t)
 	c, err := ledgertest.Start(ledgertest.Options{Durable: true})
 	if err != nil {
 		t.Fatal(err)

@@ -46,13 +46,7 @@ func Main(m *testing.M) int {
 // The functions are told apart by their code, so two closures made by one function literal count as the same.
 func Postgres(t testing.TB, migrate ...func(dsn string) error) string {
 	t.Helper()
-	leaveOut, err := leftOut(os.Getenv("SQLITE_ONLY"), os.Getenv("REQUIRE_POSTGRES"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if leaveOut {
-		t.Skip("SQLITE_ONLY is set: the PostgreSQL case is left out")
-	}
+	Need(t)
 	name, err := shared.create(migrate)
 	if err != nil {
 		t.Fatal(err)
@@ -63,6 +57,19 @@ func Postgres(t testing.TB, migrate ...func(dsn string) error) string {
 		}
 	})
 	return shared.url(name)
+}
+
+// Need leaves a test out that wants PostgreSQL, when that was asked for; asked for both ways, it fails. Tests that start a server of
+// their own call it first; Postgres does by itself.
+func Need(t testing.TB) {
+	t.Helper()
+	leaveOut, err := leftOut(os.Getenv("SQLITE_ONLY"), os.Getenv("REQUIRE_POSTGRES"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if leaveOut {
+		t.Skip("SQLITE_ONLY is set: the PostgreSQL case is left out")
+	}
 }
 
 // leftOut says whether PostgreSQL is left out on request. Both requests at once are a mistake in the caller's settings.
