@@ -18,7 +18,7 @@ race: ## The same under the race detector; installs a C compiler if it is missin
 	@.ci/setup race
 	@CGO_ENABLED=1 .ci/step 'go test -race' go test -race $(TESTFLAGS) $(PACKAGES)
 
-fuzz: ## Run every fuzz target for five seconds (FUZZTIME=1m for longer)
+fuzz: ## Run every fuzz target over a thousand inputs (FUZZTIME=1m for longer)
 	@.ci/fuzz
 
 lint: gofmt vet golangci ## Format, go vet and golangci-lint (built from source the first time: one to five minutes)
