@@ -249,7 +249,7 @@ func (e *engine) loadParked(payments map[key]bool) {
 			if i > 0 {
 				b.add(" OR ")
 			}
-			b.add("(account = ").arg(keys[i].account).add(" AND parent_id IN ")
+			b.add("(account || '' = ").arg(keys[i].account).add(" AND parent_id IN ")
 			parents := make([]any, 0, j-i)
 			for _, k := range keys[i:j] {
 				parents = append(parents, k.id)

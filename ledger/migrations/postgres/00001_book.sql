@@ -43,7 +43,7 @@ CREATE TABLE transactions (
 );
 CREATE INDEX transactions_time ON transactions (account, occurred_at, transaction_id);
 CREATE INDEX transactions_order ON transactions (order_id);
-CREATE INDEX transactions_parked ON transactions (account, parent_id) WHERE outcome = 'no_order';
+CREATE INDEX transactions_parked ON transactions (parent_id, account) WHERE outcome = 'no_order';
 
 CREATE TABLE aliases (
     account        text NOT NULL,

@@ -84,7 +84,7 @@ CREATE TABLE crossed (
     kind           text NOT NULL,
     transaction_id text NOT NULL,
     date           text NOT NULL,
-    PRIMARY KEY (account, kind, transaction_id, date)
+    PRIMARY KEY (transaction_id, account, kind, date)
 );
 CREATE INDEX crossed_day ON crossed (account, date);
 

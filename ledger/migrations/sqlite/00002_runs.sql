@@ -84,7 +84,7 @@ CREATE TABLE crossed (
     kind           TEXT NOT NULL,
     transaction_id TEXT NOT NULL,
     date           TEXT NOT NULL,
-    PRIMARY KEY (account, kind, transaction_id, date)
+    PRIMARY KEY (transaction_id, account, kind, date)
 ) STRICT;
 CREATE INDEX crossed_day ON crossed (account, date);
 
