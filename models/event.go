@@ -16,8 +16,11 @@ type Event struct {
 	Money         Money  // the order amount (not what the payer paid after coupons); refund.total: the running total
 	PayerMinor    int64  // what the payer paid after coupons, minor units of Money.Currency; 0 when not told
 	OccurredAt    time.Time
-	TestMode      bool   // of the other mode than the account: kept, never applied
-	Detail        string // one line for people; for EventUnparsable: what is missing
+	// RunningTotal is true for a refund.succeeded whose Money is what has been refunded of the payment so far, this refund included,
+	// because the provider does not tell the refund's own sum (Alipay). Ids are then ParentID and RefundOrderID.
+	RunningTotal bool
+	TestMode     bool   // of the other mode than the account: kept, never applied
+	Detail       string // one line for people; for EventUnparsable: what is missing
 }
 
 // EventKind is the normalised name of an event, spelt as in the test kit.
@@ -30,6 +33,7 @@ const (
 	PaymentSucceeded  EventKind = "payment.succeeded"
 	PaymentCaptured   EventKind = "payment.captured" // of an authorisation told before; its own id is an alias
 	PaymentFailed     EventKind = "payment.failed"   // one attempt; the order stays open for another
+	PaymentFinished   EventKind = "payment.finished" // paid, and no refund is possible any more; may come instead of payment.succeeded
 	PaymentClosed     EventKind = "payment.closed"   // the provider will not take money for it any more
 	PaymentVoided     EventKind = "payment.voided"   // taken back before settlement, under an id of its own
 	RefundPending     EventKind = "refund.pending"

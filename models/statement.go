@@ -18,8 +18,17 @@ type Statement struct {
 	// Only is the one kind of transactions that a file of this sort can hold; "" is any. A bill of payments only says nothing about
 	// refunds, so that none is missing in it.
 	Only TransactionKind
+	// Promises is what a summary file says that the compared files of the same run hold, all together.
+	Promises []Promise
 	// Digest is what a download answer says another file of the same run must hash to (after unpacking): "sha1:hex".
 	Digest string
+}
+
+// Promise is one figure of a summary: so many rows of a kind in a currency, and their sum without sign.
+type Promise struct {
+	Kind  TransactionKind
+	Count int64
+	Money Money
 }
 
 // Entry is one line of a statement. Kind may be one of the extra words below.

@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"bufio"
 	"io"
 	"time"
 
@@ -18,4 +19,12 @@ type Provider interface {
 	// whole. It finds columns by header, checks merchant and control totals, and returns a *models.FileError with the place for
 	// whatever it cannot use; entries handed over before an error are thrown away by the caller. Times without an offset are of zone.
 	ReadStatement(name string, r io.Reader, zone *time.Location, each func(models.Entry) error) (models.Statement, error)
+}
+
+// Unwrapper is implemented by a provider whose statements may also lie inside an answer of its API.
+type Unwrapper interface {
+	// Unwrap returns what such an answer carries, once it is proven to come from the provider where it is signed; the content may be
+	// packed, and is looked at like any file. It returns nil, with nothing read beyond a Peek, for a file that is no such answer, and a
+	// *models.FileError for an answer that cannot be used. What it carries is held in memory, so it is bounded.
+	Unwrap(name string, src *bufio.Reader) (io.Reader, error)
 }
