@@ -21,6 +21,9 @@ race: ## The same under the race detector; installs a C compiler if it is missin
 fuzz: ## Run every fuzz target over a thousand inputs (FUZZTIME=1m for longer)
 	@.ci/fuzz
 
+crosscheck: ## Hold the verifiers against the providers' own libraries (a module of its own, so that they are not ours to carry)
+	@cd crosscheck && go vet ./... && $(CURDIR)/.ci/step 'go test ./crosscheck' go test $(TESTFLAGS) ./...
+
 lint: gofmt vet golangci ## Format, go vet and golangci-lint (built from source the first time: one to five minutes)
 
 gofmt:
@@ -47,4 +50,4 @@ tools: ## Fetch and build what `make lint` and `make race` need, to work offline
 	@go mod download
 	@$(LINTER) version
 
-.PHONY: help test race fuzz lint gofmt vet golangci demo build bench tools
+.PHONY: help test race fuzz crosscheck lint gofmt vet golangci demo build bench tools

@@ -11,7 +11,7 @@ import (
 //
 //go:embed app.yaml */config.json */orders.json */callbacks */statements
 //go:embed */local_records.json */seed_transactions.json */expected_reconciliation.json
-//go:embed */keys/*[a-z0-9].pem
+//go:embed */keys/*[a-z0-9].pem */keys/*.cer */keys/*.crt */certs/*
 var Kit embed.FS
 
 // Unpack writes the kit to a folder: providers read their keys from files.
