@@ -20,3 +20,18 @@ type Provider interface {
 	// Reply is what this provider must be told. A zero Answer means that the failure is ours and it shall send again.
 	Reply(a models.Answer) (status int, contentType, body string)
 }
+
+// Explainer is implemented by a provider that can say, step by step, how it came to its verdict. What it says is for people, so it may
+// do work again that Verify has done, and need not be quick.
+type Explainer interface {
+	// Explain goes through the checks of Verify as far as they make sense for this callback, also behind one that failed. A step
+	// that is not OK means that Verify refuses it. Nothing of a secret is in a step; of a MAC at most parse.Prefix.
+	Explain(ctx context.Context, cb models.Callback) []models.Step
+}
+
+// Challenger is implemented by a provider that may check an address with a GET before it sends anything there.
+type Challenger interface {
+	// Challenge answers such a check; nothing is recorded. ok is false for a request that is none, which is then a wrong method. It
+	// must not answer with anything that could be used as a signature.
+	Challenge(cb models.Callback) (status int, contentType, body string, ok bool)
+}

@@ -102,6 +102,9 @@ func (s *Server) receive(c echo.Context) error {
 		return echo.NewHTTPError(http.StatusNotFound, "no such account")
 	}
 	if c.Request().Method != http.MethodPost {
+		if done, err := challenged(c, provider); done {
+			return err
+		}
 		c.Response().Header().Set(echo.HeaderAllow, http.MethodPost)
 		return c.NoContent(http.StatusMethodNotAllowed)
 	}
@@ -126,6 +129,21 @@ func (s *Server) receive(c echo.Context) error {
 		s.Observe(o)
 	}
 	return err
+}
+
+// challenged answers a provider's check of the address, where the account has one.
+func challenged(c echo.Context, p Provider) (done bool, err error) {
+	challenger, ok := p.(Challenger)
+	req := c.Request()
+	if !ok || req.Method != http.MethodGet && req.Method != http.MethodHead {
+		return false, nil
+	}
+	status, contentType, body, ok := challenger.Challenge(models.Callback{Method: req.Method, Path: req.URL.Path, Query: req.URL.RawQuery, Headers: req.Header})
+	if !ok {
+		return false, nil
+	}
+	c.Response().Header().Set(echo.HeaderXContentTypeOptions, "nosniff") // an echo is a stranger's text
+	return true, send(c, status, contentType, body)
 }
 
 // accountOf is the account the path names, percent-decoded once. Echo's own parameter is decoded or not, depending on how the path

@@ -112,11 +112,14 @@ func describeCallback(cb models.Callback, body bool) shownCallback {
 // secretHeaders prove who sends, as passwords do. A signature is no secret: it fits this one message only.
 var secretHeaders = []string{"authorization", "proxy-authorization", "cookie", "x-callback-token"}
 
+// maskedValue stands in place of a secret.
+const maskedValue = "***"
+
 func maskHeaders(headers http.Header) map[string][]string {
 	masked := make(map[string][]string, len(headers))
 	for name, values := range headers {
 		if slices.Contains(secretHeaders, strings.ToLower(name)) {
-			values = []string{"***"}
+			values = []string{maskedValue}
 		}
 		masked[name] = values
 	}

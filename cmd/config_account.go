@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"go.yaml.in/yaml/v3"
+
+	"paybook/reconcile"
 )
 
 // Account is one configured account of a provider.
@@ -88,27 +90,38 @@ func readAccount(s *section) *Account {
 	}
 	if a.Provider != nil {
 		readCalendar(s, a)
+		checkDated(s, a)
 	}
 	return a
 }
 
+// checkDated refuses a pattern that would find every day's file for each, but for a provider that settles in batches: their files are
+// numbered, and may hold any day.
+func checkDated(s *section, a *Account) {
+	if p, ok := a.Provider.(reconcile.BatchSettler); ok && p.SettlesInBatches() {
+		return
+	}
+	for i, pattern := range s.list("statements") {
+		if !placeholder.MatchString(pattern) {
+			s.fail("statements", "[%d]: %q: names no day, so that every day would read the same file; put %s where the date stands in its name", i, pattern, knownPlaceholders)
+		}
+	}
+}
+
 var placeholder = regexp.MustCompile(`\{[^{}]*\}?|\}`)
 
-// checkPattern refuses a pattern that would never find a day's file, or find every day's for each. Outside the placeholders braces
-// mean nothing.
+const knownPlaceholders = "{date}, {yyyymmdd} or {yymmdd}"
+
+// checkPattern refuses a pattern that would never find a day's file. Outside the placeholders braces mean nothing.
 func checkPattern(pattern string) error {
-	const known = "{date}, {yyyymmdd} or {yymmdd}"
 	found := placeholder.FindAllString(pattern, -1)
 	for _, p := range found {
 		if p != "{date}" && p != "{yyyymmdd}" && p != "{yymmdd}" {
-			return fmt.Errorf("unknown placeholder %s; there is %s", p, known)
+			return fmt.Errorf("unknown placeholder %s; there is %s", p, knownPlaceholders)
 		}
 	}
 	if _, err := filepath.Match(placeholder.ReplaceAllString(pattern, "0"), ""); err != nil {
 		return errors.New("no pattern: a [ or a \\ is not closed")
-	}
-	if len(found) == 0 {
-		return errors.New("names no day, so that every day would read the same file; put " + known + " where the date stands in its name")
 	}
 	return nil
 }

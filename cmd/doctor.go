@@ -36,23 +36,48 @@ func (d *doctor) add(status checkStatus, name, format string, args ...any) {
 
 func newDoctorCommand(a *app) *cobra.Command {
 	var format string
+	var o callbackOptions
 	c := &cobra.Command{
 		Use:   "doctor",
-		Short: "Check configuration, secrets, certificates, clock, database, statement sources and file permissions",
-		Long: "Check configuration, secrets, certificates, clock, database, statement sources and file permissions. Nothing is changed.\n\n" +
-			"Exit codes:\n  0  all is well, warnings aside\n  1  a check failed\n  2  could not be done: usage",
-		Example: "  app doctor\n  app doctor --config /etc/app/app.yaml --format json",
-		Args:    cobra.NoArgs,
-		RunE:    func(c *cobra.Command, _ []string) error { return runDoctor(c.Context(), a, format) },
+		Short: "Check configuration, secrets, certificates, clock, database, statement sources and file permissions; or explain a callback",
+		Long: `Check configuration, secrets, certificates, clock, database, statement sources and file permissions. Nothing is changed.
+
+With --callback, explain why one callback is accepted or refused: each check, the signed text, the beginning of the expected and of the
+found signature, the clocks, the key that was tried, and what the message says. FILE is a recording (app callbacks show ID --save FILE),
+what app callbacks show ID --format json --body prints, or the request as it went over the wire: its first line, headers, a blank line
+and the body; - is standard input. No secret is shown, and the body in short unless --full.
+
+Exit codes:
+  0  all is well, warnings aside; with --callback: it is genuine
+  1  a check failed; with --callback: it is refused
+  2  could not be done: usage; with --callback: file, configuration`,
+		Example: "  app doctor\n  app doctor --config /etc/app/app.yaml --format json\n" +
+			"  app doctor --callback testdata/stripe/callbacks/01_payment_succeeded.json --account stripe --config testdata/app.yaml",
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if err := onlyFormats(format, "table", "json"); err != nil {
+				return err
+			}
+			if c.Flags().Changed("callback") {
+				return explainCallback(c.Context(), a, o, format)
+			}
+			for _, flag := range []string{"account", "at", "full"} {
+				if c.Flags().Changed(flag) {
+					return fmt.Errorf("--%s belongs to --callback FILE", flag)
+				}
+			}
+			return runDoctor(c.Context(), a, format)
+		},
 	}
 	formatFlag(c, &format, "table", "json")
+	c.Flags().StringVar(&o.file, "callback", "", "explain the callback in `FILE`")
+	c.Flags().StringVar(&o.account, "account", "", "the callback's account (default: the end of its path, or the only one)")
+	c.Flags().StringVar(&o.at, "at", "", "its `TIME` of receipt, RFC 3339 (default: the file's, else now)")
+	c.Flags().BoolVar(&o.full, "full", false, "show the signed text whole")
 	return c
 }
 
 func runDoctor(ctx context.Context, a *app, format string) error {
-	if err := onlyFormats(format, "table", "json"); err != nil {
-		return err
-	}
 	d := &doctor{a: a}
 	if conf, err := a.config(); err != nil {
 		d.add(checkFail, "configuration", "%v", err)

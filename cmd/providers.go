@@ -7,8 +7,12 @@ import (
 	"strings"
 
 	"paybook/callback"
+	"paybook/callback/adyen"
+	"paybook/callback/alipay"
 	"paybook/callback/generic"
+	"paybook/callback/paypal"
 	"paybook/callback/stripe"
+	"paybook/callback/unionpay"
 	"paybook/callback/wechatpay"
 	"paybook/reconcile"
 )
@@ -24,8 +28,12 @@ type opener func(settings json.RawMessage, dir string) (provider, error)
 
 // providers is every provider there is, by its name in the configuration. A new one is one line here.
 var providers = map[string]opener{
+	adyen.Name:     open(adyen.New),
+	alipay.Name:    open(alipay.New),
 	generic.Name:   open(generic.New),
+	paypal.Name:    open(paypal.New),
 	stripe.Name:    open(stripe.New),
+	unionpay.Name:  open(unionpay.New),
 	wechatpay.Name: open(wechatpay.New),
 }
 

@@ -139,7 +139,7 @@ func (d *differences) event(at string, want callback.Expect, ev models.Event, ou
 	}
 	parents = append(parents, own...)
 	r.Effect = d.text(at+"effect", want.Effect, effectsFor(want, outcome)...)
-	r.Event = d.text(at+"event", want.Event, eventNames(want, ev.Kind)...)
+	r.Event = d.text(at+"event", want.Event, eventNames(want, ev)...)
 	r.TransactionID = d.text(at+"transaction_id", want.TransactionID, own...)
 	r.OrderID = d.text(at+"order_id", want.OrderID, ev.OrderID)
 	d.text(at+"event_id", want.EventID, ev.ID)
@@ -195,13 +195,15 @@ func effectsFor(want callback.Expect, outcome models.Outcome) []string {
 	return effects[outcome]
 }
 
-// eventNames is what the recording may call an event of that kind.
-func eventNames(want callback.Expect, kind models.EventKind) []string {
-	names := []string{string(kind)}
+// eventNames is what the recording may call an event: what we make of it, or what the message says of itself.
+func eventNames(want callback.Expect, ev models.Event) []string {
+	names := []string{string(ev.Kind)}
 	switch {
-	case want.Event == finished && kind == models.PaymentSucceeded:
+	case ev.Told != "":
+		names = append(names, string(ev.Told))
+	case want.Event == finished && ev.Kind == models.PaymentSucceeded:
 		names = append(names, finished)
-	case want.AmountMeaning == "cumulative_refund" && kind == models.RefundTotal: // told as the refund it stands for
+	case want.AmountMeaning == "cumulative_refund" && ev.Kind == models.RefundTotal: // told as the refund it stands for
 		names = append(names, string(models.RefundSucceeded))
 	}
 	return names

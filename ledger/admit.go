@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -16,6 +17,9 @@ const idMax = 255
 func admit(events []models.Event) []models.Event {
 	out := make([]models.Event, len(events))
 	for i, ev := range events {
+		if ev.Kind == models.PaymentVoided && ev.ParentID == "" {
+			ev.ParentID = ev.TransactionID // a void without an id of its own is told under the payment's
+		}
 		if m, moves := meanings[ev.Kind]; (moves || ev.Kind == models.RefundTotal) && !ev.TestMode {
 			if why := unusable(m, ev); why != "" {
 				ev = models.Event{ID: ev.ID, Kind: models.EventUnparsable, TransactionID: ev.TransactionID, OrderID: ev.OrderID, Detail: why}
@@ -38,7 +42,7 @@ func unusable(m meaning, ev models.Event) string {
 	case ev.OccurredAt.Year() < 1970 || ev.OccurredAt.Year() > 9999:
 		return "no time, or none of this age"
 	}
-	for _, id := range append(namesOf(ev), ev.ParentID, ev.OrderID, ev.RefundOrderID) {
+	for _, id := range slices.Concat(ev.Aliases, ev.FoundBy, []string{ev.TransactionID, ev.ParentID, ev.OrderID, ev.RefundOrderID}) {
 		if len(id) > idMax {
 			return fmt.Sprintf("an id of %d bytes, at most %d are kept", len(id), idMax)
 		}

@@ -35,7 +35,8 @@ func (e *engine) book(d *delivery, ev models.Event) (models.Outcome, string) {
 	}
 	k := e.resolve(d.account, m.kind, ev)
 	e.settleNames(d.account, m.kind, ev, k)
-	if r := e.rows[k]; r != nil {
+	defer e.used(d.account, ev)
+	if r := e.rows[k]; r != nil && !r.gone {
 		for _, t := range e.twins(r, ev) {
 			r = e.merge(r, t)
 			e.inherit(r, d.source)
@@ -53,12 +54,6 @@ func (e *engine) book(d *delivery, ev models.Event) (models.Outcome, string) {
 	return r.Outcome, r.Detail
 }
 
-// winBack books the money that a won dispute returns, as a row of its own.
-func (e *engine) winBack(d *delivery, r *row, ev models.Event) {
-	k := key{r.Account, models.ChargebackReversal, r.TransactionID}
-	e.place(e.reversalRow(d, k, r, ev), ev.Kind, d.source)
-}
-
 func (e *engine) freshRow(d *delivery, k key, m meaning, ev models.Event) *row {
 	r := &row{Transaction: models.Transaction{
 		Account: k.account, Kind: k.kind, TransactionID: k.id, ParentID: ev.ParentID, OrderID: ev.OrderID,
@@ -68,6 +63,12 @@ func (e *engine) freshRow(d *delivery, k key, m meaning, ev models.Event) *row {
 	}}
 	if ev.TransactionID != "" && ev.TransactionID != k.id && k.id == shopPrefix+ev.RefundOrderID {
 		r.ProviderID = ev.TransactionID
+	}
+	if ev.RunningTotal {
+		r.RefundedMinor, r.Derived = ev.Money.Minor, true
+	}
+	if ev.Kind == models.DisputeLost {
+		r.LostAt = r.OccurredAt
 	}
 	e.rows[k] = r
 	return r
@@ -81,6 +82,9 @@ func (e *engine) isRepeat(r *row, m meaning, ev models.Event) bool {
 
 // differs says whether an event tells another content of the same movement.
 func differs(r *row, ev models.Event) bool {
+	if ev.RunningTotal {
+		return r.RefundedMinor != ev.Money.Minor || r.Currency != ev.Money.Currency
+	}
 	return r.AmountMinor != ev.Money.Minor || r.Currency != ev.Money.Currency ||
 		ev.OrderID != "" && r.OrderID != "" && ev.OrderID != r.OrderID && r.Kind == models.Payment
 }
@@ -88,27 +92,41 @@ func differs(r *row, ev models.Event) bool {
 // bookAgain is an event about a movement we already have.
 func (e *engine) bookAgain(d *delivery, r *row, m meaning, ev models.Event) (models.Outcome, string) {
 	e.learn(r, ev)
-	was := meanings[r.Event]
-	if r.Status == models.StatusSucceeded && m.status == models.StatusSucceeded && differs(r, ev) {
+	switch {
+	case ev.RunningTotal:
+		return e.bookRunningAgain(d, r, m, ev)
+	case e.learnExact(r, ev):
+		e.place(r, r.Event, d.source)
+		return models.OutcomeDuplicate, ""
+	case r.Status == models.StatusSucceeded && e.isNewCapture(r, ev):
+		return e.capture(d, r, ev)
+	case r.Status == models.StatusSucceeded && m.status == models.StatusSucceeded && differs(r, ev) && !isPart(r, ev):
 		return e.bookConflict(r, ev)
+	case r.Kind == models.Chargeback:
+		return e.bookDisputeAgain(d, r, m, ev)
 	}
+	was := rankOf(r)
 	failed := m.kind == models.Refund && m.rank == rankEnded
 	switch {
 	case failed && r.Status == models.StatusSucceeded:
 		return e.reverse(d, r, ev)
-	case m.kind == models.Refund && was.rank == rankEnded && m.rank == rankSucceeded && !ev.OccurredAt.After(r.OccurredAt):
+	case m.kind == models.Refund && was == rankEnded && m.rank == rankSucceeded && !ev.OccurredAt.After(r.OccurredAt):
 		return e.succeedLate(d, r, m, ev)
-	case ev.Kind == models.DisputeWon && e.rows[key{r.Account, models.ChargebackReversal, r.TransactionID}] == nil:
-		outcome, detail := e.advance(d, r, m, ev) // also after a loss: the money is back
-		e.winBack(d, r, ev)
-		return outcome, detail
-	case m.rank > was.rank:
+	case m.rank > was:
 		return e.advance(d, r, m, ev)
 	case r.Outcome == models.OutcomeNoOrder: // perhaps its order or its payment is here by now
+		if ev.Kind == models.PaymentFinished {
+			r.Event = ev.Kind
+		}
 		if e.place(r, r.Event, r.Source); r.Outcome != models.OutcomeNoOrder {
 			return r.Outcome, r.Detail
 		}
-	case m.rank == rankEnded && was.rank >= rankSucceeded:
+	case ev.Kind == models.PaymentFinished && r.Event != ev.Kind: // paid before, as is known; now it can't be refunded any more
+		r.Event, r.dirty = ev.Kind, true
+		return models.OutcomeNoted, ""
+	case m.rank == rankEnded && was >= rankSucceeded && d.source == sourceImport && !ev.OccurredAt.After(r.OccurredAt):
+		// an attempt of the shop's history that failed before the one that did not
+	case m.rank == rankEnded && was >= rankSucceeded:
 		return models.OutcomeNotAllowed, fmt.Sprintf("stale: %s has already %s", r.ShownID(), r.Status)
 	}
 	if r.Kind == models.Payment && r.Status == models.StatusSucceeded {
@@ -132,13 +150,18 @@ func (e *engine) learn(r *row, ev models.Event) {
 		(r.TransactionID == shopPrefix+r.RefundOrderID || r.TransactionID == r.ParentID+":"+r.RefundOrderID) {
 		r.ProviderID, r.dirty = ev.TransactionID, true
 	}
+	if r.Event == models.PaymentFinished && ev.Kind == models.PaymentSucceeded && ev.OccurredAt.Before(r.OccurredAt) {
+		r.OccurredAt, r.dirty = micros(ev.OccurredAt), true // the money came then
+	}
 }
 
 // advance moves a row on and lets it act on its order. The time is the time of the money: it changes with the status only.
 func (e *engine) advance(d *delivery, r *row, m meaning, ev models.Event) (models.Outcome, string) {
 	if r.Status != m.status {
 		r.OccurredAt = micros(ev.OccurredAt)
-		r.AmountMinor, r.Currency = ev.Money.Minor, ev.Money.Currency
+		if !ev.RunningTotal {
+			r.AmountMinor, r.Currency = ev.Money.Minor, ev.Money.Currency
+		}
 		if ev.PayerMinor != 0 {
 			r.PayerMinor = ev.PayerMinor
 		}
@@ -154,6 +177,10 @@ func (e *engine) bookConflict(r *row, ev models.Event) (models.Outcome, string) 
 	if ev.OrderID != "" && ev.OrderID != r.OrderID {
 		detail += fmt.Sprintf(" for order %s, booked for %s", ev.OrderID, r.OrderID)
 	}
+	return e.contradict(r, detail)
+}
+
+func (e *engine) contradict(r *row, detail string) (models.Outcome, string) {
 	if r.Outcome == models.OutcomeApplied {
 		r.Outcome, r.Detail, r.dirty = models.OutcomeConflict, detail, true
 	}

@@ -256,6 +256,26 @@ func (u nullUTC) Scan(value any) error {
 	return utc{at}.Scan(value)
 }
 
+// zeroUTC scans a time column that may be NULL into a time that is then zero.
+type zeroUTC struct{ at *time.Time }
+
+// Scan implements sql.Scanner.
+func (u zeroUTC) Scan(value any) error {
+	if value == nil {
+		*u.at = time.Time{}
+		return nil
+	}
+	return utc(u).Scan(value)
+}
+
+// orNull is what zeroUTC reads back.
+func orNull(at time.Time) any {
+	if at.IsZero() {
+		return nil
+	}
+	return at
+}
+
 // exec and query run hand-written SQL inside gorm's transaction: gorm's own statement building costs more than the
 // statement on the callback path.
 func exec(tx *gorm.DB, text string, args ...any) (sql.Result, error) {

@@ -35,12 +35,14 @@ type engine struct {
 	pipe        pipe
 	names       map[key]string // what a name stands for
 	proposed    map[key]string // names this transaction has claimed, and for what
+	fresh       map[key]bool   // of those, names that nothing had before
 	renamed     map[key]string // claimed names that turned out to mean an older row
 	rows        map[key]*row   // transactions read or made
 	orders      map[string]*orderWork
 	peeked      map[string]*models.Order // orders read without a lock; nil: there is none
 	parked      map[key][]*row           // by the parent's name: refunds that came before their payment
 	placed      []*row                   // of those, what no longer waits
+	queued      map[key]bool             // payments whose refunds are to be decided by one transaction after the other, though no order is here
 	transitions []models.Transition
 	messages    []models.Message
 	evidence    map[string]*models.Callback // written last: the rows hold the outcomes
@@ -63,8 +65,8 @@ type orderWork struct {
 }
 
 func (l *Ledger) newEngine(tx *gorm.DB, now time.Time) *engine {
-	return &engine{l: l, tx: tx, now: now, careful: true, pipe: pipe{tx: tx}, names: map[key]string{}, renamed: map[key]string{}, proposed: map[key]string{}, rows: map[key]*row{},
-		orders: map[string]*orderWork{}, peeked: map[string]*models.Order{}, parked: map[key][]*row{}}
+	return &engine{l: l, tx: tx, now: now, careful: true, pipe: pipe{tx: tx}, names: map[key]string{}, renamed: map[key]string{}, proposed: map[key]string{}, fresh: map[key]bool{}, rows: map[key]*row{},
+		orders: map[string]*orderWork{}, peeked: map[string]*models.Order{}, parked: map[key][]*row{}, queued: map[key]bool{}}
 }
 
 // run books every delivery and writes what came of it.
@@ -163,7 +165,11 @@ func (e *engine) keep(t models.Transaction) *row {
 // name when the event does not say it, for refunds that wait for it.
 func (e *engine) involved(d *delivery, ev models.Event, ids, families map[string]bool, more map[key]bool) {
 	m, moves := meanings[ev.Kind]
-	if ev.TestMode || !moves && ev.Kind != models.RefundTotal || e.l.elsewhere[d.account] {
+	if ev.TestMode || !moves && ev.Kind != models.RefundTotal {
+		return
+	}
+	if e.l.elsewhere[d.account] {
+		e.involvedElsewhere(d, ev, families)
 		return
 	}
 	kind := m.kind
@@ -173,10 +179,10 @@ func (e *engine) involved(d *delivery, ev models.Event, ids, families map[string
 	own := e.resolve(d.account, kind, ev)
 	r := e.rows[own]
 	merges := r != nil && moves && len(e.twins(r, ev)) > 0
-	if moves && r != nil && e.isRepeat(r, m, ev) && !merges && !e.awaited(d.account, ev) {
+	if moves && r != nil && e.isRepeat(r, m, ev) && !merges && !e.isNewCapture(r, ev) && !e.awaited(d.account, ev) {
 		return // nothing to decide, so no order to read
 	}
-	if kind == models.Payment && m.status == models.StatusSucceeded && own.id != ev.TransactionID {
+	if kind == models.Payment && own.id != ev.TransactionID {
 		more[own] = true
 	}
 	order := ev.OrderID
@@ -222,6 +228,9 @@ func (e *engine) lock(ids, families map[string]bool) error {
 		}
 	}
 	if err := e.l.lockOrders(e.tx, locked, func(o models.Order) { e.orders[o.OrderID] = &orderWork{Order: o, was: o} }); err != nil {
+		return err
+	}
+	if err := e.lockPayments(); err != nil {
 		return err
 	}
 	e.peek(read)

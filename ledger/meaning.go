@@ -26,6 +26,7 @@ var meanings = map[models.EventKind]meaning{
 	models.PaymentClosed:     {models.Payment, models.StatusClosed, rankEnded},
 	models.PaymentSucceeded:  {models.Payment, models.StatusSucceeded, rankSucceeded},
 	models.PaymentCaptured:   {models.Payment, models.StatusSucceeded, rankSucceeded},
+	models.PaymentFinished:   {models.Payment, models.StatusSucceeded, rankSucceeded},
 	models.RefundPending:     {models.Refund, models.StatusPending, rankPending},
 	models.RefundAbnormal:    {models.Refund, models.StatusPending, rankPending},
 	models.RefundFailed:      {models.Refund, models.StatusFailed, rankEnded},
@@ -38,6 +39,14 @@ var meanings = map[models.EventKind]meaning{
 	models.PayoutPending:     {models.Payout, models.StatusPending, rankPending},
 	models.PayoutFailed:      {models.Payout, models.StatusFailed, rankSettled}, // a payout can bounce after it was paid
 	models.PayoutPaid:        {models.Payout, models.StatusSucceeded, rankSucceeded},
+}
+
+// rankOf is how far a row has come. A void is a refund's event, but on a payment's row it is the end of an authorisation.
+func rankOf(r *row) int {
+	if r.Kind == models.Payment && r.Event == models.PaymentVoided {
+		return rankEnded
+	}
+	return meanings[r.Event].rank
 }
 
 // unmoved is what becomes of events that move no money.

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"database/sql"
 	"slices"
 	"strings"
 
@@ -10,9 +11,10 @@ import (
 // shopPrefix marks the stand-in id of a refund that the shop has asked for and the provider has not named yet.
 const shopPrefix = "shop:"
 
-// namesOf lists the names an event gives its movement, its own id first.
+// namesOf lists the names an event gives its movement, its own id first. A capture's first name is its authorisation's; a dispute's
+// further names only point at it (pointersOf).
 func namesOf(ev models.Event) []string {
-	names := make([]string, 0, 1+len(ev.Aliases))
+	names := make([]string, 0, 2+len(ev.Aliases))
 	add := func(name string) {
 		for _, n := range names {
 			if n == name {
@@ -23,7 +25,13 @@ func namesOf(ev models.Event) []string {
 			names = append(names, name)
 		}
 	}
+	if ofAuthorisation(ev) {
+		add(ev.ParentID)
+	}
 	add(ev.TransactionID)
+	if meanings[ev.Kind].kind == models.Chargeback {
+		return names
+	}
 	for _, a := range ev.Aliases {
 		add(a)
 	}
@@ -34,6 +42,8 @@ func namesOf(ev models.Event) []string {
 // refund number.
 func ownID(kind models.TransactionKind, ev models.Event) string {
 	switch {
+	case ofAuthorisation(ev):
+		return ev.ParentID
 	case ev.TransactionID != "" || kind != models.Refund || ev.RefundOrderID == "":
 		return ev.TransactionID
 	case ev.ParentID != "" && ev.Kind == models.RefundSucceeded:
@@ -56,8 +66,13 @@ func (e *engine) claim(deliveries []*delivery) error {
 		for i, k := range keys {
 			b.row(i == 0, k.account, string(k.kind), k.id, e.proposed[k])
 		}
-		_, err := exec(e.tx, b.add(" ON CONFLICT (alias, account, kind) DO NOTHING").String(), b.args...)
-		return err
+		b.add(" ON CONFLICT (alias, account, kind) DO NOTHING RETURNING account, kind, alias")
+		return query(e.tx, b.String(), b.args, func(rows *sql.Rows) error {
+			var k key
+			err := rows.Scan(&k.account, &k.kind, &k.id)
+			e.fresh[k] = true
+			return err
+		})
 	}); err != nil {
 		return err
 	}
@@ -82,20 +97,30 @@ func (e *engine) propose(d *delivery, ev models.Event, look map[key]bool) {
 	}
 	names := namesOf(ev)
 	own := ownID(m.kind, ev)
-	claims := len(ev.Aliases) > 0
+	pointers := pointersOf(m.kind, ev)
+	claims := len(ev.Aliases) > 0 || ofAuthorisation(ev) || m.kind == models.Chargeback && len(pointers) > 0
 	if m.kind == models.Refund && ev.RefundOrderID != "" {
 		names, claims = append(names, shopPrefix+ev.RefundOrderID), true
 	}
+	for _, k := range pointers {
+		k.account = d.account
+		e.proposeName(k, own)
+		look[k] = true
+	}
 	for _, name := range names {
 		k := key{d.account, m.kind, name}
-		if claims && own != "" {
-			if _, taken := e.proposed[k]; !taken {
-				e.proposed[k] = own
-			}
+		if claims {
+			e.proposeName(k, own)
 		}
 		if claims || m.kind != models.Payment || d.source != sourceCallback {
 			look[k] = true // a payment of a provider with one name for everything has no other
 		}
+	}
+}
+
+func (e *engine) proposeName(k key, own string) {
+	if _, taken := e.proposed[k]; !taken && own != "" {
+		e.proposed[k] = own
 	}
 }
 
@@ -122,9 +147,12 @@ func (e *engine) want(d *delivery, ev models.Event, wanted, waited map[key]bool,
 			e.wantName(key{d.account, undoing, name}, wanted)
 			e.wantName(key{d.account, undoing, e.names[k]}, wanted)
 		}
-		if kind == models.Payment && m.status == models.StatusSucceeded {
+		if kind == models.Payment {
 			waited[k] = true
 		}
+	}
+	if kind == models.Chargeback {
+		e.wantDispute(d.account, ev, wanted)
 	}
 	if !moves {
 		wanted[key{d.account, models.Refund, totalID(ev)}] = true
@@ -148,7 +176,7 @@ func (e *engine) wantName(k key, wanted map[key]bool) {
 // resolve finds the row an event is about: the one an earlier telling made under any of the names, else its own.
 func (e *engine) resolve(account string, kind models.TransactionKind, ev models.Event) key {
 	own := key{account, kind, ownID(kind, ev)}
-	if e.rows[own] != nil {
+	if r := e.rows[own]; r != nil && !r.gone {
 		return own
 	}
 	for _, name := range namesOf(ev) {
@@ -159,6 +187,9 @@ func (e *engine) resolve(account string, kind models.TransactionKind, ev models.
 		if e.rows[k] != nil {
 			return k
 		}
+	}
+	if kind == models.Chargeback {
+		return e.resolveDispute(own, ev)
 	}
 	if kind == models.Refund && ev.RefundOrderID != "" {
 		if id := e.names[key{account, kind, shopPrefix + ev.RefundOrderID}]; id != "" && id != own.id {
@@ -262,8 +293,12 @@ func (e *engine) rename(k key, id string) {
 // settleNames points names that this transaction has claimed for the event's own id at the row they turned out to mean.
 func (e *engine) settleNames(account string, kind models.TransactionKind, ev models.Event, k key) {
 	own := ownID(kind, ev)
+	names := pointersOf(kind, ev)
 	for _, name := range append(namesOf(ev), shopPrefix+ev.RefundOrderID) {
-		n := key{account, kind, name}
+		names = append(names, key{kind: kind, id: name})
+	}
+	for _, n := range names {
+		n.account = account
 		if e.proposed[n] == own && e.names[n] == own && own != k.id {
 			e.rename(n, k.id)
 		}

@@ -65,7 +65,7 @@ func (l *Ledger) placeParked(tx *gorm.DB, now time.Time, parked []models.Transac
 		}
 	}
 	for _, r := range e.rows { // a row that still waits is left alone, so that waiting writes nothing
-		if r.was != nil && r.Outcome == models.OutcomeNoOrder {
+		if r.was != nil && r.Outcome == models.OutcomeNoOrder && r.Event == r.was.Event {
 			r.Transaction, r.dirty = *r.was, false
 		}
 	}
@@ -226,6 +226,7 @@ func (l *Ledger) ready(ctx context.Context, page []models.Transaction) (ready []
 		switch {
 		case t.Kind == models.Payment && hasOrder,
 			t.Kind != models.Payment && hasPayment && p.Status == models.StatusSucceeded && p.Outcome != models.OutcomeNoOrder,
+			t.Event == models.PaymentVoided && hasPayment,
 			t.Kind != models.Payment && t.ParentID == "" && hasOrder:
 			ready = append(ready, t)
 		}

@@ -46,6 +46,9 @@ func paysFor(p *row, o *orderWork) bool {
 }
 
 func (e *engine) placePayment(r *row, on models.EventKind, source string) {
+	if r.Status != models.StatusSucceeded {
+		defer e.placeVoids(r)
+	}
 	if e.l.elsewhere[r.Account] {
 		r.put(models.OutcomeApplied, "")
 		e.tell(r, on, source)
@@ -158,6 +161,9 @@ func (e *engine) parent(r *row) (*row, *orderWork) {
 }
 
 func (e *engine) placeRefund(r *row, on models.EventKind, source string) {
+	if r.Event == models.PaymentVoided && e.endAuthorisation(r, source) {
+		return
+	}
 	if e.l.elsewhere[r.Account] {
 		e.pass(r, on, source)
 		return
@@ -167,6 +173,9 @@ func (e *engine) placeRefund(r *row, on models.EventKind, source string) {
 		return
 	}
 	r.put(models.OutcomeApplied, "")
+	if len(e.weigh(r, p)) > 0 {
+		defer e.retryRefused(p, r, source)
+	}
 	switch {
 	case r.Status != models.StatusSucceeded:
 		if paysFor(p, o) { // asked for, stuck or refused: no money has moved, whatever a total made of it
@@ -174,6 +183,8 @@ func (e *engine) placeRefund(r *row, on models.EventKind, source string) {
 		}
 	case r.Currency != p.Currency:
 		r.put(models.OutcomeCurrencyMismatch, "refund of %s for a payment of %s", r.Money(), p.Money())
+	case r.RefundedMinor > p.AmountMinor:
+		r.put(models.OutcomeNotAllowed, "%s refunded in all, more than the payment of %s", models.Money{Minor: r.RefundedMinor, Currency: r.Currency}, p.Money())
 	case e.tooMuch(p): // r counts already
 		r.put(models.OutcomeNotAllowed, "refund of %s: with those before it more than the payment of %s", r.Money(), p.Money())
 	case !paysFor(p, o):
@@ -223,9 +234,14 @@ func (e *engine) takeBack(back *row, on models.EventKind, source string) {
 	if o != nil && paysFor(p, o) && !e.recount(o, p, back, on, source) {
 		back.put(models.OutcomeNotAllowed, "order %s is %s", o.OrderID, o.Status)
 	}
+	e.retryRefused(p, nil, source)
+}
+
+// retryRefused places refunds that were one too many, now that there may be room for them.
+func (e *engine) retryRefused(p, but *row, source string) {
 	var refused []*row
 	for _, r := range e.rows {
-		if r.Kind == models.Refund && r.Account == p.Account && r.ParentID == p.TransactionID && r.Outcome == models.OutcomeNotAllowed {
+		if r != but && r.Kind == models.Refund && r.Account == p.Account && r.ParentID == p.TransactionID && r.Outcome == models.OutcomeNotAllowed {
 			refused = append(refused, r)
 		}
 	}
@@ -249,6 +265,13 @@ func (e *engine) pass(r *row, on models.EventKind, source string) {
 		r.ParentID, r.OrderID = p.TransactionID, cmp.Or(r.OrderID, p.OrderID)
 	}
 	r.put(models.OutcomeApplied, "")
+	if r.Kind == models.Refund && r.Status == models.StatusSucceeded {
+		for _, c := range e.derive(r) {
+			if c != r { // it was told with a sum that has turned out to be another's too
+				e.tell(c, c.Event, source)
+			}
+		}
+	}
 	e.tell(r, on, source)
 }
 
@@ -298,40 +321,4 @@ func (o *orderWork) unship(to models.OrderStatus) models.OrderStatus {
 		return models.Shipped
 	}
 	return to
-}
-
-func (e *engine) placeDispute(r *row, on models.EventKind, source string) {
-	if e.l.elsewhere[r.Account] {
-		e.pass(r, on, source)
-		return
-	}
-	p, o := e.parent(r)
-	if p == nil {
-		return
-	}
-	r.put(models.OutcomeApplied, "")
-	lost, open := e.otherDisputes(p, r)
-	when := func(c condition) bool {
-		return c == otherLost && lost || c == otherOpen && open && !lost || c == noOther && !open && !lost
-	}
-	switch {
-	case !paysFor(p, o):
-	case on == models.DisputeWon && o.Status != models.Disputed && o.Status != models.ChargedBack:
-		// won before we heard of it: nothing to return from
-	case !e.move(o, r, on, source, when):
-		r.put(models.OutcomeNotAllowed, "order %s is %s", o.OrderID, o.Status)
-	}
-}
-
-// otherDisputes says how a payment's other disputes stand: whether one is lost, whether one is open.
-func (e *engine) otherDisputes(p, but *row) (lost, open bool) {
-	for _, r := range e.rows {
-		if r == but || r.Kind != models.Chargeback || r.Account != p.Account || r.ParentID != p.TransactionID || !counts(r) ||
-			e.rows[key{r.Account, models.ChargebackReversal, r.TransactionID}] != nil {
-			continue
-		}
-		lost = lost || r.Event == models.DisputeLost
-		open = open || r.Event == models.DisputeOpened
-	}
-	return lost, open
 }

@@ -77,6 +77,12 @@ func describe(cb *models.Callback, w *waiting) {
 	d, first := w.delivery, w.delivery.events[0]
 	cb.Outcome, cb.Detail, cb.Event = d.outcomes[0], d.details[0], first.Kind
 	cb.TransactionID, cb.OrderID = short(first.TransactionID, idMax), short(first.OrderID, idMax)
+	if first.RunningTotal { // what the message names is the payment
+		cb.TransactionID = short(first.ParentID, idMax)
+	}
+	if first.Told != "" {
+		cb.Event = first.Told
+	}
 	if cb.Outcome == models.OutcomeUnreadable {
 		cb.Reason, cb.Event = models.ReasonMalformed, models.EventUnparsable
 	}

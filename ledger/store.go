@@ -92,15 +92,15 @@ func (l *Ledger) loadAliases(tx *gorm.DB, names map[key]bool) (map[key]string, e
 }
 
 const transactionColumns = `account, kind, transaction_id, provider_id, parent_id, order_id, refund_order_id, amount_minor, currency,
- payer_minor, refunded_minor, status, event, outcome, detail, source, callback_id, occurred_at, created_at, updated_at`
+ payer_minor, refunded_minor, derived, status, event, outcome, detail, source, callback_id, occurred_at, lost_at, created_at, updated_at`
 
 // scanner is a row of either driver's result.
 type scanner interface{ Scan(dest ...any) error }
 
 func scanTransaction(rows scanner, t *models.Transaction) error {
 	return rows.Scan(&t.Account, &t.Kind, &t.TransactionID, &t.ProviderID, &t.ParentID, &t.OrderID, &t.RefundOrderID, &t.AmountMinor,
-		&t.Currency, &t.PayerMinor, &t.RefundedMinor, &t.Status, &t.Event, &t.Outcome, &t.Detail, &t.Source, &t.CallbackID,
-		utc{&t.OccurredAt}, utc{&t.CreatedAt}, utc{&t.UpdatedAt})
+		&t.Currency, &t.PayerMinor, &t.RefundedMinor, &t.Derived, &t.Status, &t.Event, &t.Outcome, &t.Detail, &t.Source, &t.CallbackID,
+		utc{&t.OccurredAt}, zeroUTC{&t.LostAt}, utc{&t.CreatedAt}, utc{&t.UpdatedAt})
 }
 
 // selectTransactions runs "SELECT … FROM transactions" with the builder's rest.
@@ -156,11 +156,11 @@ func (l *Ledger) pipeOrders(p *pipe, ids []string, each func(models.Order) error
 // refuses it, and the whole transaction is repeated (retriable), which is cheaper than asking for each row whether it would be.
 func (l *Ledger) insertTransactions(w *pipe, fresh []*models.Transaction) {
 	eachSlice(fresh, func(chunk []*models.Transaction) {
-		b := l.sized("INSERT INTO transactions ("+transactionColumns+") VALUES ", 20*len(chunk))
+		b := l.sized("INSERT INTO transactions ("+transactionColumns+") VALUES ", 22*len(chunk))
 		for i, t := range chunk {
 			b.row(i == 0, t.Account, string(t.Kind), t.TransactionID, t.ProviderID, t.ParentID, t.OrderID, t.RefundOrderID, t.AmountMinor,
-				t.Currency, t.PayerMinor, t.RefundedMinor, string(t.Status), string(t.Event), string(t.Outcome), t.Detail, t.Source,
-				t.CallbackID, t.OccurredAt, t.CreatedAt, t.UpdatedAt)
+				t.Currency, t.PayerMinor, t.RefundedMinor, t.Derived, string(t.Status), string(t.Event), string(t.Outcome), t.Detail, t.Source,
+				t.CallbackID, t.OccurredAt, orNull(t.LostAt), t.CreatedAt, t.UpdatedAt)
 		}
 		w.write(b, len(chunk))
 	})
@@ -175,9 +175,9 @@ func (l *Ledger) updateTransaction(w *pipe, now *models.Transaction, was models.
 	}{
 		{"provider_id", now.ProviderID}, {"parent_id", now.ParentID}, {"order_id", now.OrderID}, {"refund_order_id", now.RefundOrderID},
 		{"amount_minor", now.AmountMinor}, {"currency", now.Currency}, {"payer_minor", now.PayerMinor},
-		{"refunded_minor", now.RefundedMinor}, {"status", string(now.Status)}, {"event", string(now.Event)},
+		{"refunded_minor", now.RefundedMinor}, {"derived", now.Derived}, {"status", string(now.Status)}, {"event", string(now.Event)},
 		{"outcome", string(now.Outcome)}, {"detail", now.Detail}, {"source", now.Source}, {"callback_id", now.CallbackID},
-		{"occurred_at", now.OccurredAt}, {"updated_at", now.UpdatedAt},
+		{"occurred_at", now.OccurredAt}, {"lost_at", orNull(now.LostAt)}, {"updated_at", now.UpdatedAt},
 	} {
 		if i > 0 {
 			b.add(", ")
@@ -186,7 +186,7 @@ func (l *Ledger) updateTransaction(w *pipe, now *models.Transaction, was models.
 	}
 	b.add(" WHERE ").whereKeys("transaction_id", []key{{was.Account, was.Kind, was.TransactionID}})
 	b.add(" AND status = ").arg(string(was.Status)).add(" AND event = ").arg(string(was.Event)).add(" AND outcome = ").arg(string(was.Outcome))
-	b.add(" AND refunded_minor = ").arg(was.RefundedMinor).add(" AND provider_id = ").arg(was.ProviderID)
+	b.add(" AND refunded_minor = ").arg(was.RefundedMinor).add(" AND provider_id = ").arg(was.ProviderID).add(" AND amount_minor = ").arg(was.AmountMinor)
 	w.write(b, 1)
 }
 

@@ -21,9 +21,9 @@ import (
 //	close ID                                     the shop gives an order up
 //	sweep                                        the periodic sweep runs
 //	import|EVENT ID AMOUNT CURRENCY [key=value …] => OUTCOME
-//	    keys: account order parent alias refund_no at (HH:MM) payer; a line starting with "import " goes the way of an import
+//	    keys: account order parent alias found (FoundBy) refund_no at (HH:MM) running=yes (a running total) payer; a line starting with "import " goes the way of an import
 //	order? ID STATUS [refunded=SUM] [path=a>b>c] [messages=N]
-//	row? KIND ID STATUS OUTCOME [amount=SUM] [order=ID] [at=HH:MM] [account=A]
+//	row? KIND ID STATUS OUTCOME [amount=SUM] [order=ID] [at=HH:MM] [account=A] [id=… key=… parent=… event=… source=…]
 //	rows? N                                      transactions in the book
 func TestStories(t *testing.T) {
 	files, err := filepath.Glob("testdata/stories/*.txt")
@@ -149,9 +149,12 @@ func pairs(words []string) map[string]string {
 func event(w []string) (account string, ev models.Event) {
 	p := pairs(w[4:])
 	ev = models.Event{ID: "evt", Kind: models.EventKind(w[0]), TransactionID: strings.Trim(w[1], "-"), OrderID: p["order"], ParentID: p["parent"],
-		RefundOrderID: p["refund_no"], Money: sum(w[2], w[3]), OccurredAt: clockTime(p["at"]), TestMode: p["mode"] == "test"}
+		RefundOrderID: p["refund_no"], Money: sum(w[2], w[3]), OccurredAt: clockTime(p["at"]), TestMode: p["mode"] == "test", RunningTotal: p["running"] == "yes"}
 	if p["alias"] != "" {
 		ev.Aliases = strings.Split(p["alias"], ",")
+	}
+	if p["found"] != "" {
+		ev.FoundBy = strings.Split(p["found"], ",")
 	}
 	if account = p["account"]; account == "" {
 		account = "a"
@@ -252,7 +255,7 @@ func wantRow(ctx context.Context, book *ledger.Ledger, kind, id, status, outcome
 		return fmt.Errorf("no such row")
 	}
 	got, want := fmt.Sprintf("%s %s", t.Status, t.Outcome), fmt.Sprintf("%s %s", status, outcome)
-	for k, have := range map[string]string{"amount": t.Money().Text(), "order": t.OrderID, "at": t.OccurredAt.Format("15:04"), "id": t.ShownID(), "key": t.TransactionID, "source": t.Source} {
+	for k, have := range map[string]string{"amount": t.Money().Text(), "order": t.OrderID, "at": t.OccurredAt.Format("15:04"), "id": t.ShownID(), "key": t.TransactionID, "source": t.Source, "event": string(t.Event), "parent": t.ParentID} {
 		if v, ok := p[k]; ok {
 			got, want = got+" "+k+"="+have, want+" "+k+"="+v
 		}

@@ -86,7 +86,7 @@ func moves(from models.OrderStatus, on models.EventKind, when func(condition) bo
 // tableEvent is the event a movement counts as in the state table. Refunds are not here: what they make of an order is decided by the
 // sum (recount).
 func tableEvent(k models.EventKind) models.EventKind {
-	if k == models.PaymentCaptured {
+	if k == models.PaymentCaptured || k == models.PaymentFinished {
 		return models.PaymentSucceeded
 	}
 	return k

@@ -4,13 +4,20 @@ import "time"
 
 // Event is one verified thing a provider says. It names things as the provider does; Record finds out what we know them by.
 type Event struct {
-	ID            string // the provider's id of this message, for people; never the key of the money
-	Kind          EventKind
+	ID   string // the provider's id of this message, for people; never the key of the money
+	Kind EventKind
+	// Told is what the message itself says, where the account's settings make more of it: an authorisation that counts as paid is
+	// told as payment.authorised and meant as payment.succeeded. "" is the usual: as Kind.
+	Told          EventKind
 	TransactionID string // the provider's id of this movement (for refund.total and complaints: what the message names)
 	// Aliases are further names of the same movement: PaymentIntent beside charge. A provider whose movements can have
 	// several names lists at least TransactionID itself, so that every telling, with one name or two, meets the others.
-	Aliases       []string
-	ParentID      string // refunds and disputes: the payment's id, or any of its names
+	Aliases []string
+	// FoundBy are names by which a statement or a later message may point at this movement, though they are not its own alone (a
+	// dispute's capture). They find it, and do not make two movements one as Aliases do; only a dispute told by its own id and the same
+	// told by the money's (Aliases: id and capture) become one, once each.
+	FoundBy       []string
+	ParentID      string // refunds, disputes and voids: the payment's id, or any of its names; payment.captured: the authorisation's
 	OrderID       string // the shop's order number, "" when the message does not carry it
 	RefundOrderID string // the shop's refund number
 	Money         Money  // the order amount (not what the payer paid after coupons); refund.total: the running total
@@ -35,7 +42,7 @@ const (
 	PaymentFailed     EventKind = "payment.failed"   // one attempt; the order stays open for another
 	PaymentFinished   EventKind = "payment.finished" // paid, and no refund is possible any more; may come instead of payment.succeeded
 	PaymentClosed     EventKind = "payment.closed"   // the provider will not take money for it any more
-	PaymentVoided     EventKind = "payment.voided"   // taken back before settlement, under an id of its own
+	PaymentVoided     EventKind = "payment.voided"   // taken back before settlement: an authorisation ends, a payment is refunded
 	RefundPending     EventKind = "refund.pending"
 	RefundAbnormal    EventKind = "refund.abnormal" // stuck, needs a person, may still succeed
 	RefundSucceeded   EventKind = "refund.succeeded"

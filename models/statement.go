@@ -18,13 +18,16 @@ type Statement struct {
 	// Only is the one kind of transactions that a file of this sort can hold; "" is any. A bill of payments only says nothing about
 	// refunds, so that none is missing in it.
 	Only TransactionKind
+	// From and To are the days the file itself says it is of (UTC): From to right before To. Zero: it does not say.
+	From, To time.Time
 	// Promises is what a summary file says that the compared files of the same run hold, all together.
 	Promises []Promise
 	// Digest is what a download answer says another file of the same run must hash to (after unpacking): "sha1:hex".
 	Digest string
 }
 
-// Promise is one figure of a summary: so many rows of a kind in a currency, and their sum without sign.
+// Promise is one figure of a summary: so many rows of a kind in a currency, and their sum without sign. Money without a currency
+// is no sum: the count alone is promised. Kind "" is all rows that are compared, and its sum the payments less all other kinds.
 type Promise struct {
 	Kind  TransactionKind
 	Count int64

@@ -15,7 +15,8 @@ type Transaction struct {
 	AmountMinor   int64 // never negative
 	Currency      string
 	PayerMinor    int64 // what the payer paid after coupons; 0 when not told
-	RefundedMinor int64 // payments: the highest cumulative refund total the provider has told (refund.total)
+	RefundedMinor int64 // payments: the highest running total of refunds told; refunds: the one told with this refund; 0: none
+	Derived       bool  // refunds: AmountMinor is no message's word but the difference of running totals, and may yet change
 	Status        TransactionStatus
 	Event         EventKind // the last event that changed this row
 	Outcome       Outcome   // how it fits its order
@@ -23,6 +24,7 @@ type Transaction struct {
 	Source        string    // callback, import, reconcile
 	CallbackID    string    // evidence: the callback that last changed it
 	OccurredAt    time.Time `gorm:"serializer:utc"` // when the money moved, by the provider's clock
+	LostAt        time.Time `gorm:"serializer:utc"` // disputes: when it was lost, by the provider's clock; zero: not lost
 	CreatedAt     time.Time `gorm:"serializer:utc;autoCreateTime:false"`
 	UpdatedAt     time.Time `gorm:"serializer:utc;autoUpdateTime:false"`
 }
@@ -37,6 +39,10 @@ func (t Transaction) ShownID() string {
 
 // Money is the amount with its currency.
 func (t Transaction) Money() Money { return Money{Minor: t.AmountMinor, Currency: t.Currency} }
+
+// SecondRound ends the id of a chargeback that follows the reversal of the first: the dispute D is lost after it was won, and the
+// money taken again is a row D:2.
+const SecondRound = ":2"
 
 // TransactionKind is the direction and nature of a movement.
 type TransactionKind string

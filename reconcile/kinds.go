@@ -37,7 +37,7 @@ func (s *sheet) noteKind(e *models.Entry) {
 func (r *run) judgeKinds(in *input, s *sheet) error {
 	if s.unknowns > 0 && s.unknowns == s.entries {
 		first := s.unknown[0]
-		return &models.FileError{File: in.file.Name, Line: first.line, What: fmt.Sprintf("%q is no kind of row we know, and none of the %d rows is of a kind we know",
+		return &models.FileError{File: in.name, Line: first.line, What: fmt.Sprintf("%q is no kind of row we know, and none of the %d rows is of a kind we know",
 			first.word, s.entries), Next: "is it this account's statement, and are its kinds configured (settings.statement.kinds)?"}
 	}
 	for _, u := range s.unknown {
@@ -54,7 +54,7 @@ func checkText(in *input, e *models.Entry) error {
 		{"status", e.StatusText}, {"kind", e.UnknownKind}, {"further name", strings.Join(e.Aliases, "")},
 	} {
 		if !utf8.ValidString(cell.text) || strings.IndexByte(cell.text, 0) >= 0 {
-			return &models.FileError{File: in.file.Name, Line: e.Line, What: cell.what + ": holds bytes that are no text",
+			return &models.FileError{File: in.name, Line: e.Line, What: cell.what + ": holds bytes that are no text",
 				Next: "is the file damaged, or in another encoding than configured?"}
 		}
 	}

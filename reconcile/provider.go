@@ -28,3 +28,6 @@ type Unwrapper interface {
 	// *models.FileError for an answer that cannot be used. What it carries is held in memory, so it is bounded.
 	Unwrap(name string, src *bufio.Reader) (io.Reader, error)
 }
+
+// BatchSettler is implemented by a provider whose statements are settlement batches: numbered instead of dated, with rows of any day.
+type BatchSettler interface{ SettlesInBatches() bool }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"strings"
 	"time"
@@ -14,7 +15,7 @@ import (
 // progressEvery is how many rows pass between two calls of Options.Progress.
 const progressEvery = 10_000
 
-// findFiles finds and hashes the day's files. Of files with the same content, packed or plain, the first is read.
+// findFiles finds and hashes the day's files and what is packed in them. Of the same content, packed or plain, the first is read.
 func (r *run) findFiles(ctx context.Context, src Source) error {
 	files, err := src(ctx, r.day)
 	var none *NoFileError
@@ -32,16 +33,17 @@ func (r *run) findFiles(ctx context.Context, src Source) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		in, err := inspect(f)
+		file, inputs, err := inspect(f, r.account.Provider)
 		if err != nil {
 			return err
 		}
-		r.inputs = append(r.inputs, in)
-		if twin := first[in.content]; twin != nil {
-			in.twin = twin
-			continue
+		r.files = append(r.files, file)
+		r.inputs = append(r.inputs, inputs...)
+		for _, in := range inputs {
+			if in.twin = first[in.content]; in.twin == nil {
+				first[in.content] = in
+			}
 		}
-		first[in.content] = in
 	}
 	r.label()
 	for _, in := range r.inputs {
@@ -56,13 +58,17 @@ func (r *run) findFiles(ctx context.Context, src Source) error {
 // are called the same.
 func (r *run) label() {
 	used := map[string]int{}
-	for _, in := range r.inputs {
-		used[filepath.Base(in.file.Name)]++
+	for _, f := range r.files {
+		used[filepath.Base(f.file.Name)]++
+	}
+	for _, f := range r.files {
+		f.label = f.file.Name
+		if base := filepath.Base(f.file.Name); used[base] == 1 {
+			f.label = base
+		}
 	}
 	for _, in := range r.inputs {
-		if base := filepath.Base(in.file.Name); used[base] == 1 {
-			in.label = base
-		}
+		in.label = in.outer.label + strings.TrimPrefix(in.name, in.file.Name)
 	}
 }
 
@@ -73,13 +79,16 @@ func (r *run) readFiles(ctx context.Context) error {
 		if in.twin != nil {
 			continue
 		}
-		sheet := sheet{totals: totals{}}
+		sheet := sheet{totals: totals{}, idle: totals{}}
 		if err := r.scan(ctx, i, func(e models.Entry, at place) error { return r.take(&sheet, e, at) }); err != nil {
+			return err
+		}
+		if err := r.judgePeriod(in); err != nil {
 			return err
 		}
 		if !in.statement.Compared {
 			if sheet.money > 0 {
-				return fmt.Errorf("%s: the reader of %s calls it not compared and yet gave rows of it", in.file.Name, r.account.Provider.Name())
+				return fmt.Errorf("%s: the reader of %s calls it not compared and yet gave rows of it", in.name, r.account.Provider.Name())
 			}
 			r.note("%s: recognised as a %s, not compared", in.label, in.statement.Title)
 			continue
@@ -92,12 +101,16 @@ func (r *run) readFiles(ctx context.Context) error {
 	if compared == 0 && len(r.inputs) > 0 {
 		return r.nothingToCompare()
 	}
+	if err := r.checkPromises(); err != nil {
+		return err
+	}
 	return r.checkDigests()
 }
 
 // sheet is what is counted of one file while it is read.
 type sheet struct {
 	totals
+	idle        totals
 	entries     int64
 	money       int64 // rows that are compared
 	outside     int64 // of those, dated outside the day
@@ -109,13 +122,8 @@ type sheet struct {
 // scan reads one file through the provider.
 func (r *run) scan(ctx context.Context, i int, each func(models.Entry, place) error) error {
 	in := r.inputs[i]
-	src, err := in.open()
-	if err != nil {
-		return err
-	}
-	defer src.Close()
 	var row int64
-	in.statement, err = r.account.Provider.ReadStatement(in.file.Name, src, r.account.Zone, func(e models.Entry) error {
+	take := func(e models.Entry) error {
 		row++
 		if row%progressEvery == 0 {
 			if err := ctx.Err(); err != nil {
@@ -129,17 +137,20 @@ func (r *run) scan(ctx context.Context, i int, each func(models.Entry, place) er
 			return err
 		}
 		return each(e, place{i, row})
-	})
-	if err != nil {
-		return err
 	}
-	return src.same()
+	return in.read(r.account.Provider, func(src io.Reader) (err error) {
+		in.statement, err = r.account.Provider.ReadStatement(in.name, src, r.account.Zone, take)
+		return err
+	})
 }
 
 // take sorts one row by its kind. Only movements of our own are compared; the others are counted.
 func (r *run) take(s *sheet, e models.Entry, at place) error {
 	s.entries++
 	s.totals.entry(&e)
+	if isIdle(e.Status) {
+		s.idle.row(&e)
+	}
 	s.noteKind(&e)
 	switch {
 	case e.Kind == models.Payout:
@@ -165,6 +176,19 @@ func (r *run) take(s *sheet, e models.Entry, at place) error {
 	return r.match.entry(e, at)
 }
 
+// judgePeriod refuses a file that says itself that it is of other days, which an empty one cannot show by its rows.
+func (r *run) judgePeriod(in *input) error {
+	s := &in.statement
+	if s.From.IsZero() || s.To.IsZero() || s.From.Before(r.to) && s.To.After(r.from) {
+		return nil
+	}
+	from, last := DayOf(s.From, r.account.Zone, r.account.Cut).String(), DayOf(s.To.Add(-1), r.account.Zone, r.account.Cut).String()
+	if last != from {
+		from += " to " + last
+	}
+	return &models.FileError{File: in.name, What: fmt.Sprintf("says it is of %s, the run is for %s", from, r.day), Next: "give that day's file, or run for the file's date"}
+}
+
 // judge refuses a file of another day, and adds up what the report says of it.
 func (r *run) judge(in *input, s *sheet) error {
 	if s.money > 0 && s.outside == s.money && !in.statement.Batch {
@@ -172,7 +196,7 @@ func (r *run) judge(in *input, s *sheet) error {
 		if last := DayOf(s.last, r.account.Zone, r.account.Cut).String(); last != from {
 			from += " to " + last
 		}
-		return &models.FileError{File: in.file.Name, What: fmt.Sprintf("rows are from %s, the run is for %s", from, r.day),
+		return &models.FileError{File: in.name, What: fmt.Sprintf("rows are from %s, the run is for %s", from, r.day),
 			Next: "give that day's file, or run for the file's date"}
 	}
 	if in.statement.Compared {
@@ -182,6 +206,7 @@ func (r *run) judge(in *input, s *sheet) error {
 	}
 	r.entries += s.entries
 	r.stated.merge(s.totals)
+	r.idle.merge(s.idle)
 	if !in.statement.Totals {
 		r.controlTotals = controlNone
 	}
@@ -217,7 +242,7 @@ func (r *run) checkDigests() error {
 			}
 		}
 		if !kept {
-			return &models.FileError{File: blame.file.Name, What: fmt.Sprintf("digest differs: %s promises a file with %s %s", answer.label, kind, want),
+			return &models.FileError{File: blame.name, What: fmt.Sprintf("digest differs: %s promises a file with %s %s", answer.label, kind, want),
 				Next: "download it again"}
 		}
 	}

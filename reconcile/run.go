@@ -92,11 +92,13 @@ type run struct {
 	progress func(int64)
 	turn     int64
 
+	files         []*outer
 	inputs        []*input
 	notes         []string
 	entries       int64
 	compared      int64
 	stated        totals
+	idle          totals // what the statement's rows that moved nothing add up to: a summary counts them too
 	controlTotals string
 	payouts       map[string]ledger.Payout
 	adjusts       []*held
@@ -116,7 +118,7 @@ type run struct {
 }
 
 func runOnce(ctx context.Context, book *ledger.Ledger, a Account, src Source, day Day, o Options) (*Report, error) {
-	r := &run{book: book, account: a, day: day, progress: o.Progress, stated: totals{}, booked: totals{}, payouts: map[string]ledger.Payout{},
+	r := &run{book: book, account: a, day: day, progress: o.Progress, stated: totals{}, idle: totals{}, booked: totals{}, payouts: map[string]ledger.Payout{},
 		used: map[name]bool{}, controlTotals: controlAgree}
 	r.from, r.to = day.Bounds(a.Zone, a.Cut)
 	if err := r.findFiles(ctx, src); err != nil {

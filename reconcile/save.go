@@ -29,10 +29,12 @@ func (r *run) save(ctx context.Context, o Options) (*Report, error) {
 	run := models.Run{Account: r.account.Name, Provider: r.account.ProviderName, Date: r.day.String(), TimeZone: r.account.Zone.String(),
 		Entries: r.entries, ControlTotals: r.controlTotals, CreatedAt: now}
 	found := ledger.Findings{Turn: r.turn, Gaps: r.gaps, Healed: r.healed, Crossed: r.crossed, Payouts: r.sortedPayouts()}
+	for _, f := range r.files {
+		run.Files = append(run.Files, models.RunFile{Name: f.label, SHA256: f.packed})
+	}
 	for _, in := range r.inputs {
-		run.Files = append(run.Files, models.RunFile{Name: in.label, SHA256: in.packed})
 		if in.twin == nil {
-			found.Files = append(found.Files, ledger.StatementFile{Name: in.label, Title: in.statement.Title, SHA256: in.packed,
+			found.Files = append(found.Files, ledger.StatementFile{Name: in.label, Title: in.statement.Title, SHA256: in.hash(),
 				ContentSHA256: in.content, Compared: in.statement.Compared})
 		}
 	}

@@ -17,7 +17,8 @@ import (
 // Source finds the statement files of a day, in a fixed order. One that looks and finds none returns a *NoFileError.
 type Source func(ctx context.Context, day Day) ([]File, error)
 
-// File is one statement file. It is opened more than once: first to be hashed, then to be read.
+// File is one statement file. It is opened more than once: first to be hashed, then to be read. What is opened should be an *os.File:
+// a zip is read from any place of it, where anything else is held in memory first, and bounded.
 type File struct {
 	Name string // its path, or what else people know it by
 	Open func() (io.ReadCloser, error)

@@ -35,17 +35,25 @@ func (t totals) of(kind models.TransactionKind, currency string) *total {
 
 // entry adds a statement's row, unless it says that no money has moved. A fee may be in another currency than its payment.
 func (t totals) entry(e *models.Entry) {
-	if ended(e.Status) || e.Status == models.StatusUnknown {
+	if isIdle(e.Status) {
 		return
 	}
+	t.row(e)
+	if e.Fee.Minor != 0 {
+		add(&t.of(e.Kind, cmp.Or(e.Fee.Currency, e.Money.Currency)).fee, e.Fee.Minor)
+	}
+}
+
+// isIdle is true for a row that says that no money has moved, or in words we do not know.
+func isIdle(s models.TransactionStatus) bool { return ended(s) || s == models.StatusUnknown }
+
+// row adds a statement's row, whatever it says.
+func (t totals) row(e *models.Entry) {
 	sum := t.of(e.Kind, e.Money.Currency)
 	if !e.Adjusts {
 		sum.count++
 	}
 	add(&sum.amount, e.Money.Minor)
-	if e.Fee.Minor != 0 {
-		add(&t.of(e.Kind, cmp.Or(e.Fee.Currency, e.Money.Currency)).fee, e.Fee.Minor)
-	}
 }
 
 func (t totals) local(l *local) {

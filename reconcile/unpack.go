@@ -1,8 +1,7 @@
 package reconcile
 
 import (
-	"bufio"
-	"bytes"
+	"archive/zip"
 	"compress/flate"
 	"compress/gzip"
 	"crypto/sha1" //nolint:gosec // the digest that WeChat Pay names for its bills; a check for damage, not a signature
@@ -12,6 +11,7 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"io/fs"
 
 	"paybook/models"
 )
@@ -23,48 +23,106 @@ const (
 	ratioMax     = 200      // real statements shrink to a tenth, at the very best to a fiftieth
 )
 
-// input is one statement file with what is known of it.
+// outer is a file as it lies.
+type outer struct {
+	file   File
+	label  string // its name in the report
+	packed string // sha256 of it, hex
+}
+
+// input is one statement: a file, or what lies in one, with what is known of it.
 type input struct {
-	file      File
+	*outer
+	leaf
 	label     string // its name in the report
-	packed    string // sha256 of the file as it lies, hex
 	content   string // sha256 of it unpacked, hex
 	sha1      string // of it unpacked, hex
 	statement models.Statement
-	twin      *input // an earlier file with the same content, which is read instead
+	twin      *input // an earlier one with the same content, which is read instead
 }
 
-// inspect reads a file to its end and hashes it, before anything is made of its content.
-func inspect(f File) (*input, error) {
-	in := &input{file: f, label: f.Name}
+// hash is what the input is kept under: of the file as it lies, or of what lies in it beside others.
+func (in *input) hash() string {
+	if len(in.way) == 0 {
+		return in.packed
+	}
+	return in.content
+}
+
+// inspect reads a file to its end and hashes all that lies in it, before anything is made of its content.
+func inspect(f File, p Provider) (*outer, []*input, error) {
+	o := &outer{file: f}
+	var inputs []*input
 	packed := sha256.New()
-	r, closer, err := unpacked(f, packed)
-	if err != nil {
-		return nil, err
-	}
-	defer closer.Close()
-	content, weak := sha256.New(), sha1.New() //nolint:gosec // as above
-	if _, err := io.Copy(io.MultiWriter(content, weak), r); err != nil {
-		return nil, unpackError(f.Name, err)
-	}
-	in.packed, in.content, in.sha1 = sum(packed), sum(content), sum(weak)
-	return in, nil
+	err := o.walk(packed, unpacking{provider: p, leaf: func(l leaf, r io.Reader) error {
+		content, weak := sha256.New(), sha1.New() //nolint:gosec // as above
+		if _, err := io.Copy(io.MultiWriter(content, weak), r); err != nil {
+			return unpackError(l.name, err)
+		}
+		inputs = append(inputs, &input{outer: o, leaf: l, content: sum(content), sha1: sum(weak)})
+		return nil
+	}})
+	o.packed = sum(packed)
+	return o, inputs, err
 }
 
 func sum(h hash.Hash) string { return hex.EncodeToString(h.Sum(nil)) }
 
-// open is the unpacked content, checked once more at its end: a file that somebody else is still writing is not compared.
-func (in *input) open() (*checked, error) {
-	r, closer, err := unpacked(in.file, io.Discard)
+// walk opens the file and goes through what lies in it. Every byte of the file itself goes through raw, unless one leaf only is
+// wanted.
+func (o *outer) walk(raw io.Writer, u unpacking) error {
+	file, err := o.file.Open()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return &checked{Reader: r, Closer: closer, in: in, seen: sha256.New()}, nil
+	defer file.Close()
+	u.packed = &counter{r: io.TeeReader(file, raw)}
+	c := streamed(u.packed)
+	if f, ok := file.(interface {
+		io.ReaderAt
+		Stat() (fs.FileInfo, error)
+	}); ok {
+		info, err := f.Stat()
+		if err != nil {
+			return fileError(o.file.Name, err)
+		}
+		c.at, c.size = f, info.Size()
+	}
+	if err := u.unpack(leaf{name: o.file.Name}, c, 0); err != nil || u.only != nil {
+		return err
+	}
+	if _, err := io.Copy(io.Discard, c); err != nil {
+		return unpackError(o.file.Name, err)
+	}
+	return nil
+}
+
+// read hands over the unpacked content, checked once more at its end: a file that somebody else is still writing is not compared.
+func (in *input) read(p Provider, each func(io.Reader) error) error {
+	found := false
+	err := in.walk(io.Discard, unpacking{provider: p, only: in.way, leaf: func(l leaf, r io.Reader) error {
+		found = l.lists == in.lists
+		if !found {
+			return nil
+		}
+		c := &checked{Reader: r, in: in, seen: sha256.New()}
+		if err := each(c); err != nil {
+			return err
+		}
+		return c.same()
+	}})
+	if err == nil && !found {
+		return in.changed()
+	}
+	return err
+}
+
+func (in *input) changed() error {
+	return &models.FileError{File: in.name, What: "changed while it was read", Next: "run again when it is complete"}
 }
 
 type checked struct {
 	io.Reader
-	io.Closer
 	in   *input
 	seen hash.Hash
 }
@@ -78,34 +136,12 @@ func (c *checked) Read(p []byte) (int, error) {
 // same reads what is left and fails when the content is not what it was at first.
 func (c *checked) same() error {
 	if _, err := io.Copy(io.Discard, c); err != nil {
-		return unpackError(c.in.file.Name, err)
+		return unpackError(c.in.name, err)
 	}
 	if sum(c.seen) != c.in.content {
-		return &models.FileError{File: c.in.file.Name, What: "changed while it was read", Next: "run again when it is complete"}
+		return c.in.changed()
 	}
 	return nil
-}
-
-// unpacked opens a file and takes off gzip, told by its first bytes. Every byte of the file itself goes through raw.
-func unpacked(f File, raw io.Writer) (io.Reader, io.Closer, error) {
-	file, err := f.Open()
-	if err != nil {
-		return nil, nil, err
-	}
-	counted := &counter{r: io.TeeReader(file, raw)}
-	buf := bufio.NewReaderSize(counted, 128<<10)
-	magic, err := buf.Peek(2)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, nil, errors.Join(unpackError(f.Name, err), file.Close())
-	}
-	if !bytes.Equal(magic, []byte{0x1f, 0x8b}) {
-		return buf, file, nil
-	}
-	z, err := gzip.NewReader(buf)
-	if err != nil {
-		return nil, nil, errors.Join(unpackError(f.Name, err), file.Close())
-	}
-	return &limited{r: z, packed: counted}, file, nil
 }
 
 type counter struct {
@@ -121,30 +157,43 @@ func (c *counter) Read(p []byte) (int, error) {
 
 var errBomb = errors.New("unpacks to far more than a statement ever is")
 
+// budget is what all that lies in one file may unpack to together.
+type budget struct {
+	packed   *counter
+	unpacked int64
+}
+
+func (b *budget) limited(r io.Reader) io.Reader { return &limited{r, b} }
+
 type limited struct {
-	r      io.Reader
-	packed *counter
-	n      int64
+	io.Reader
+	*budget
 }
 
 func (l *limited) Read(p []byte) (int, error) {
-	n, err := l.r.Read(p)
-	l.n += int64(n)
-	if l.n > unpackedMax || l.n > unpackedFree && l.n > ratioMax*l.packed.n {
+	n, err := l.Reader.Read(p)
+	if l.unpacked += int64(n); tooMuch(l.unpacked, l.packed.n) {
 		return 0, errBomb
 	}
 	return n, err
 }
 
+func tooMuch(unpacked, packed int64) bool {
+	return unpacked > unpackedMax || unpacked > unpackedFree && unpacked > ratioMax*packed
+}
+
 // unpackError turns a broken file into what people can act on.
 func unpackError(name string, err error) error {
 	switch {
+	case errors.As(err, new(*models.FileError)):
+		return err
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return &models.FileError{File: name, What: "the packed file is cut", Next: "download it again"}
-	case errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum), errors.As(err, new(flate.CorruptInputError)):
+	case errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum), errors.As(err, new(flate.CorruptInputError)),
+		errors.Is(err, zip.ErrFormat), errors.Is(err, zip.ErrChecksum):
 		return &models.FileError{File: name, What: fmt.Sprintf("damaged: %v", err), Next: "download it again"}
-	case errors.Is(err, errBomb):
-		return &models.FileError{File: name, What: err.Error()}
+	case errors.Is(err, errBomb), errors.Is(err, errHeld):
+		return &models.FileError{File: name, What: err.Error(), Next: "if it is genuine, " + unpackYourself}
 	}
 	return fileError(name, err)
 }

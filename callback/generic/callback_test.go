@@ -21,7 +21,7 @@ var now = time.Date(2026, 11, 29, 3, 0, 0, 0, time.UTC)
 
 // signed is a callback as the provider of settings(nil) would send it.
 func signed(body string, at time.Time) models.Callback {
-	return signedWith("first-secret", body, at)
+	return signedWith("first-secret-01234", body, at)
 }
 
 func signedWith(secret, body string, at time.Time) models.Callback {
@@ -68,7 +68,7 @@ func TestVerifyReadsTheEvent(t *testing.T) {
 	if fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", want) {
 		t.Errorf("Verify =\n%+v, want\n%+v", got, want)
 	}
-	if _, err := verify(p, signedWith("second-secret", payment, now)); err != nil {
+	if _, err := verify(p, signedWith("second-secret-0123", payment, now)); err != nil {
 		t.Errorf("the second secret is refused: %v", err)
 	}
 	for _, secret := range []string{"", " ", "third-secret"} {

@@ -25,7 +25,7 @@ func checkRefused(t *testing.T, refusals []refusal) {
 		if err == nil || !strings.HasPrefix(err.Error(), r.want) {
 			t.Errorf("New = %v, want %s…", err, r.want)
 		}
-		if err != nil && strings.Contains(err.Error(), "second-secret") {
+		if err != nil && strings.Contains(err.Error(), "second-secret-0123") {
 			t.Errorf("a secret in the error: %v", err)
 		}
 	}
@@ -59,7 +59,7 @@ func TestSignatureSettingsAreRefused(t *testing.T) {
 		{signature("secrets", []any{17}), "settings.signature.secrets[0]: text expected"},
 		{signature("secrets", "file:none.key"), "settings.signature.secrets[0]: open"},
 		{signature("secret_encoding", "hex"), "settings.signature.secrets[0]: is not hex"},
-		{signature("secret_strip_prefix", "first-secret"), "settings.signature.secrets[0]: is not raw, or is nothing but its prefix"},
+		{signature("secret_strip_prefix", "first-secret-01234"), "settings.signature.secrets[0]: is not raw, or is nothing but its prefix"},
 		{signature("templte", "{body}"), "settings.signature.templte: unknown key"},
 		{signature("template", ""), `settings.signature.template: "" has no placeholder`},
 		{signature("template", nil), "settings.signature.template: missing"},
@@ -140,7 +140,7 @@ func TestSettingsThatAreNoObject(t *testing.T) {
 
 func TestSecretsFromFiles(t *testing.T) {
 	dir := t.TempDir()
-	for name, text := range map[string]string{"good.key": "first-secret\r\n", "blank.key": " \n"} {
+	for name, text := range map[string]string{"good.key": "first-secret-01234\r\n", "blank.key": " \n"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,7 @@
 package generic
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -29,16 +30,35 @@ func (f *field) text(r *request) string {
 	return f.constant
 }
 
+// texts are what all of the places hold.
+func (f *field) texts(r *request) (all []string) {
+	for i := range f.from {
+		if text := r.find(&f.from[i]); text != "" {
+			all = append(all, text)
+		}
+	}
+	return all
+}
+
 // fields are all values read from a callback.
 type fields struct {
 	eventID, eventType, status, success             field
 	transactionID, parentID, orderID, refundOrderID field
 	currency, account, livemode                     field
+	aliases                                         field // further names: every place counts, not only the first
 	amount                                          amountField
 	occurredAt                                      timeField
+	looseID                                         bool     // the event's id is not signed: nonsense in it is a stranger's, and no reason to distrust the rest
 	accounts                                        []string // ours; nil: not compared
 	live                                            *bool    // the account's mode; nil: not compared
 	liveWord                                        string   // what livemode says when it is live
+}
+
+// moving are the fields that decide what is booked.
+func (f *fields) moving() []*field {
+	return []*field{
+		&f.eventType, &f.status, &f.success, &f.transactionID, &f.parentID, &f.orderID, &f.refundOrderID, &f.aliases, &f.amount.field, &f.currency,
+	}
 }
 
 func (p *Provider) readFields(settings *section) {
@@ -54,10 +74,13 @@ func (p *Provider) readFields(settings *section) {
 	}{
 		{"event_id", &f.eventID}, {"event_type", &f.eventType}, {"status", &f.status}, {"success", &f.success},
 		{"transaction_id", &f.transactionID}, {"parent_id", &f.parentID}, {"order_id", &f.orderID},
-		{"refund_order_id", &f.refundOrderID}, {"currency", &f.currency}, {"account", &f.account},
+		{"refund_order_id", &f.refundOrderID}, {"currency", &f.currency}, {"account", &f.account}, {"aliases", &f.aliases},
 	} {
 		*plain.into = p.readField(s, plain.name, nil)
 	}
+	f.looseID = slices.ContainsFunc(f.eventID.from, func(s source) bool {
+		return (s.kind == "header" || s.kind == "query") && !p.signature.covers(s)
+	})
 	f.amount = p.readAmount(s)
 	f.occurredAt = p.readTime(s)
 	f.liveWord = "true"
@@ -71,12 +94,12 @@ func (p *Provider) readFields(settings *section) {
 	p.needField(settings, "livemode", f.live != nil, &f.livemode)
 }
 
-// readField reads a field: one place, a list of places, or an object with path and const. more reads further keys of the object.
+// readField reads a field: one place, a list of places, or an object with path, expr and const. more reads further keys of the object.
 func (p *Provider) readField(s *section, name string, more func(*section)) (f field) {
 	f.name = name
-	paths, where := s.take(name), s
+	value, where := s.take(name), s
 	key := name
-	if object, isObject := paths.(map[string]any); isObject {
+	if object, isObject := value.(map[string]any); isObject {
 		where, key = s.within(name, object), "path"
 		f.constant = where.text("const", "")
 		if more != nil {
@@ -84,13 +107,48 @@ func (p *Provider) readField(s *section, name string, more func(*section)) (f fi
 		}
 		defer where.close()
 	}
-	for _, text := range where.texts(key) {
-		f.from = append(f.from, p.readSource(where, key, text))
+	f.from = p.readPlaces(where, key)
+	if where != s && where.has("expr") {
+		f.from = append(f.from, readExpression(where))
 	}
-	if paths != nil && !f.set() {
+	if value != nil && !f.set() {
 		where.fail(key, "missing")
 	}
 	return f
+}
+
+// readPlaces reads one place or a list of them, in which {expr} may stand for a place.
+func (p *Provider) readPlaces(s *section, key string) (places []source) {
+	list, isList := s.take(key).([]any)
+	if !isList {
+		for _, text := range s.texts(key) {
+			places = append(places, p.readSource(s, key, text))
+		}
+		return places
+	}
+	for i, item := range list {
+		name := fmt.Sprintf("%s[%d]", key, i)
+		switch item := item.(type) {
+		case string:
+			places = append(places, p.readSource(s, name, item))
+		case map[string]any:
+			o := s.within(name, item)
+			places = append(places, readExpression(o))
+			o.close()
+		default:
+			s.fail(name, "text expected, put it into quotes")
+		}
+	}
+	return places
+}
+
+func readExpression(s *section) source {
+	text := s.need("expr")
+	compiled, err := compileExpression(text)
+	if err != nil && text != "" {
+		s.fail("expr", "%v", err)
+	}
+	return source{kind: "expr", name: text, expr: compiled}
 }
 
 // readSource reads a place, and refuses one that this content cannot have.
@@ -105,12 +163,14 @@ func (p *Provider) readSource(s *section, key, text string) source {
 
 func (p *Provider) checkSource(s *section, key string, from source) {
 	switch {
-	case from.kind == "json" && p.form:
+	case (from.kind == "json" || from.kind == "envelope") && p.form:
 		s.fail(key, "%s: the content is a form, so form:NAME is meant", from)
 	case from.kind == "form" && !p.form:
 		s.fail(key, "%s: the content is JSON, so $.NAME is meant (or settings.content: form)", from)
-	case from.kind == "sig" && p.signature.form.kind != "kv":
+	case from.kind == "sig" && cmp.Or(p.signature.form.kind, p.signature.keyForm.kind) != "kv":
 		s.fail(key, "%s: needs settings.signature.parse.form: kv", from)
+	case from.kind == "envelope" && !p.items.on():
+		s.fail(key, "%s: needs settings.items; without it $.NAME is meant", from)
 	case from.kind == "public_url" && p.publicURL == "":
 		s.fail(key, "needs settings.public_url, the address exactly as it is registered with the provider")
 	}
@@ -153,10 +213,13 @@ func (f *timeField) read(r *request) (time.Time, error) {
 
 // readID reads an identifier with the very digits it was sent with. "" when the message has none.
 func readID(f *field, r *request) (string, error) {
+	return checkID(f.name, f.text(r))
+}
+
+func checkID(name, text string) (string, error) {
 	const max = 255 // far above any provider's, and what a key column can hold anywhere
-	text := f.text(r)
 	if len(text) > max || !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl) {
-		return "", fmt.Errorf("%s: %q makes no sense as an identifier", f.name, clip(text))
+		return "", fmt.Errorf("%s: %q makes no sense as an identifier", name, clip(text))
 	}
 	return text, nil
 }

@@ -44,9 +44,14 @@ func readForm(s *section) signatureForm {
 	return f
 }
 
-// candidates are the signatures in a text. Several are normal while a secret is being changed.
+// candidatesMax bounds the work that a stranger's header can ask for.
+const candidatesMax = 32
+
+// candidates are the signatures in a text. Several are normal while a secret is being changed; more than candidatesMax are not.
 func (f *signatureForm) candidates(text string) []string {
 	switch f.kind {
+	case "":
+		return nil
 	case "plain":
 		return []string{text}
 	case "prefix":
@@ -59,6 +64,9 @@ func (f *signatureForm) candidates(text string) []string {
 	for item := range strings.SplitSeq(text, f.separator) {
 		if code, ok := f.unwrap(strings.TrimSpace(item)); ok {
 			out = append(out, code)
+		}
+		if len(out) > candidatesMax {
+			return nil
 		}
 	}
 	return out
@@ -100,4 +108,14 @@ func decodeMAC(room []byte, text, encoding string) ([]byte, bool) {
 func decode64(room []byte, text string, encoding *base64.Encoding) ([]byte, bool) {
 	out, err := encoding.Strict().DecodeString(text)
 	return out, err == nil && len(out) == len(room)
+}
+
+func encodeMAC(code []byte, encoding string) string {
+	switch encoding {
+	case "base64":
+		return base64.StdEncoding.EncodeToString(code)
+	case "base64url":
+		return base64.URLEncoding.EncodeToString(code)
+	}
+	return hex.EncodeToString(code)
 }

@@ -1,77 +1,127 @@
 package generic
 
 import (
+	"cmp"
+	"encoding/json"
+	"errors"
 	"fmt"
-	"strconv"
+	"regexp"
 	"strings"
+
+	"github.com/theory/jsonpath"
 
 	"paybook/callback/parse"
 )
 
-// path leads to one value of a JSON document: an object's key (string) or a list's place (int, from 0) a step.
-type path []any
+// path is a JSONPath of RFC 9535: $.data.items[0].id, $["data.id"], $.amounts[?@.type == "total"].value.
+type path struct {
+	query  *jsonpath.Path
+	filter bool // compares values, which the library does as floating-point numbers
+}
 
-// parsePath reads $.data.amount, $.items[0].id or $["data.id"]["x"]. The leading $. may be left out.
+var quotedName = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
+
+// parsePath reads a path. The leading $. may be left out. A path that looks at every depth (..) is refused: what it finds, and
+// how long it looks, would be for the sender to say.
 func parsePath(text string) (path, error) {
-	rest := strings.TrimPrefix(text, "$")
-	if rest == text {
-		rest = "." + rest
+	full := text
+	if !strings.HasPrefix(text, "$") {
+		full = "$." + text
 	}
-	var p path
-	for rest != "" {
-		step, after, err := cutStep(rest)
-		if err != nil {
-			return nil, fmt.Errorf("%q: %w; a path such as $.data.items[0].id expected", text, err)
-		}
-		p, rest = append(p, step), after
+	query, err := jsonpath.Parse(full)
+	if err != nil {
+		why := strings.TrimPrefix(err.Error(), "jsonpath: ")
+		return path{}, fmt.Errorf("%q: %s; a JSONPath such as $.data.items[0].id expected, and $[\"an-odd.name\"] for other names than words", text, why)
 	}
-	if len(p) == 0 {
-		return nil, fmt.Errorf("%q leads to the whole document", text)
+	plain := quotedName.ReplaceAllString(query.String(), "")
+	switch {
+	case plain == "$":
+		return path{}, fmt.Errorf("%q leads to the whole document", text)
+	case strings.Contains(plain, ".."):
+		return path{}, fmt.Errorf("%q: .. looks at every depth; write the whole way", text)
 	}
-	return p, nil
+	return path{query, strings.Contains(plain, "?")}, nil
 }
 
-func cutStep(text string) (step any, rest string, err error) {
-	if strings.HasPrefix(text, ".") {
-		end := strings.IndexAny(text[1:], ".[")
-		if end < 0 {
-			end = len(text) - 1
-		}
-		if end == 0 {
-			return nil, "", fmt.Errorf("a name is missing")
-		}
-		return text[1 : 1+end], text[1+end:], nil
+// find is what the path leads to, in the document's order. doc is cut to what a filter can compare where there is one.
+func (p path) find(doc parse.Value) []any {
+	if p.filter {
+		return p.query.Select(forFilter(doc.Any()))
 	}
-	if len(text) > 2 && (text[1] == '"' || text[1] == '\'') {
-		name, rest, ok := strings.Cut(text[2:], text[1:2]+"]")
-		if !ok || name == "" {
-			return nil, "", fmt.Errorf("a quoted name is not closed")
-		}
-		return name, rest, nil
-	}
-	inner, rest, ok := strings.Cut(strings.TrimPrefix(text, "["), "]")
-	n, err := strconv.Atoi(inner)
-	if !ok || err != nil || n < 0 || text[0] != '[' {
-		return nil, "", fmt.Errorf("%q is not understood", text)
-	}
-	return n, rest, nil
+	return p.query.Select(doc.Any())
 }
 
-// find is the value at the path; the zero Value when there is none.
-func (p path) find(v parse.Value) parse.Value {
-	at := v.Any()
-	for _, step := range p {
-		switch step := step.(type) {
-		case string:
-			object, _ := at.(map[string]any)
-			at = object[step]
-		case int:
-			list, _ := at.([]any)
-			if step >= len(list) {
-				return parse.Value{}
-			}
-			at = list[step]
+// text is the string, number or truth value the path leads to; "" when there is none, or it is empty. Several that differ are an
+// error: to take one of them would be a guess, and for the members of an object another one each time.
+func (p path) text(doc parse.Value) (string, error) {
+	text := ""
+	for _, v := range p.find(doc) {
+		found := scalar(parse.Of(plainValue(v)))
+		if text != "" && found != "" && found != text {
+			return "", fmt.Errorf("%s leads to several values", p)
+		}
+		text = cmp.Or(text, found)
+	}
+	return text, nil
+}
+
+// list is the array the path leads to.
+func (p path) list(doc parse.Value) ([]parse.Value, error) {
+	found := p.find(doc)
+	if len(found) != 1 {
+		return nil, errors.New("missing")
+	}
+	list := parse.Of(plainValue(found[0]))
+	if _, ok := list.Any().([]any); !ok {
+		return nil, errors.New("is no array")
+	}
+	return list.List(), nil
+}
+
+func (p path) String() string { return p.query.String() }
+
+// digits is a number of more digits than a float64 holds. It is a type of its own so that a filter compares it as text: as
+// floats, the ids 8389765929445198309 and 8389765929445198310 are the same.
+type digits string
+
+const exactDigits = 15 // of any decimal number, a float64 gives back
+
+// forFilter is a value with its long numbers made safe for comparing.
+func forFilter(v any) any {
+	switch v := v.(type) {
+	case json.Number:
+		if len(strings.Trim(v.String(), "-.0")) > exactDigits {
+			return digits(v)
+		}
+	case []any:
+		out := make([]any, len(v))
+		for i := range v {
+			out[i] = forFilter(v[i])
+		}
+		return out
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for key := range v {
+			out[key] = forFilter(v[key])
+		}
+		return out
+	}
+	return v
+}
+
+// plainValue undoes forFilter.
+func plainValue(v any) any {
+	switch v := v.(type) {
+	case digits:
+		return json.Number(v)
+	case []any:
+		for i := range v {
+			v[i] = plainValue(v[i])
+		}
+	case map[string]any:
+		for key := range v {
+			v[key] = plainValue(v[key])
 		}
 	}
-	return parse.Of(at)
+	return v
 }

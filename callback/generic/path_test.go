@@ -16,11 +16,14 @@ func TestPath(t *testing.T) {
 		"$.t": "true", "$.n": "", "$.a": "", "$.a.b": "", "$.a.b[2].c": "", "$.a.b.c": "", "$.s.x": "", "$.s[0]": "", "$.none.x[3]": "",
 	} {
 		p, err := parsePath(text)
-		if got := scalar(p.find(doc)); err != nil || got != want {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := p.text(doc); err != nil || got != want {
 			t.Errorf("%s = %q, %v; want %q", text, got, err, want)
 		}
 	}
-	for _, text := range []string{"", "$", "$.", "$..a", "$.a.", "$.a[", "$.a[]", "$.a[-1]", "$.a[x]", `$["a`, `$[""]`, "$a]b["} {
+	for _, text := range []string{"", "$", "$.", "$..a", "$.a.", "$.a[", "$.a[]", "$.a[x]", `$["a`, "$a]b[", "$.a-b", `$.a[?@.b=="x"]..c`} {
 		if p, err := parsePath(text); err == nil {
 			t.Errorf("parsePath(%q) = %v, want an error", text, p)
 		}

@@ -6,7 +6,9 @@
 package generic
 
 import (
+	"cmp"
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"paybook/models"
@@ -22,6 +24,8 @@ type Provider struct {
 	form      bool // the content is a form; else JSON
 	signature signature
 	clock     clock
+	items     items
+	challenge challenge
 	fields    fields
 	events    []eventRow
 	replies   replies
@@ -33,17 +37,24 @@ type Provider struct {
 // New reads the settings. Paths of secrets (file:PATH) are relative to dir. An unknown key, a value that makes no sense, and
 // a secret that is missing, empty or blank are errors that name the setting by its full path.
 func New(settings json.RawMessage, dir string) (*Provider, error) {
-	s, err := openSettings(settings)
+	keys, err := readObject(settings)
 	if err != nil {
 		return nil, err
 	}
+	return build(keys, dir)
+}
+
+func build(keys map[string]any, dir string) (*Provider, error) {
+	s := &section{path: "settings", keys: keys, first: new(error)}
 	p := &Provider{}
 	s.ignore("comment", "path")
 	p.name = s.text("provider", Name)
 	p.publicURL = s.text("public_url", "")
 	p.form = s.word("content", "json", "json", "form") == "form"
 	p.readZone(s)
+	p.readItems(s)
 	p.readSignature(s, dir)
+	p.readChallenge(s)
 	p.readFields(s)
 	p.readEvents(s)
 	p.readReplies(s)
@@ -59,8 +70,11 @@ func New(settings json.RawMessage, dir string) (*Provider, error) {
 // Name is the name the settings give the provider ("demopay"), as it stands in reports; without one, "generic".
 func (p *Provider) Name() string { return p.name }
 
-// Calendar is the zone of the statement, else that of the settings, else UTC. The day begins at midnight.
-func (p *Provider) Calendar() (zone string, cut time.Duration) { return p.zone, 0 }
+// Calendar is the zone of the statement's business day, else of the statement, else of the settings, else UTC. The day begins at
+// midnight unless the settings have a day_cut.
+func (p *Provider) Calendar() (zone string, cut time.Duration) {
+	return cmp.Or(p.layout.dayZone, p.zone), p.layout.dayCut
+}
 
 // Warnings are settings that work but protect less than they seem to, for the start-up and the doctor to say.
 func (p *Provider) Warnings() []string { return p.warnings }
@@ -73,12 +87,17 @@ func (p *Provider) readZone(s *section) {
 }
 
 func (p *Provider) warn() {
-	say := func(text string) { p.warnings = append(p.warnings, text) }
+	say := func(format string, args ...any) { p.warnings = append(p.warnings, fmt.Sprintf(format, args...)) }
 	if p.clock.on() && !p.signature.covers(p.clock.from) {
 		say("settings.signature.timestamp: not part of the signed text: whoever replays an old callback can write a new time")
 	}
 	if !p.signature.coversContent() {
 		say("settings.signature: does not cover the body: confirm its amounts by another way before you rely on them")
+	}
+	for _, f := range p.fields.moving() {
+		if from, found := p.signature.unsigned(f); found {
+			say("settings.fields.%s: %s is not part of the signed text: whoever replays a callback can change it", f.name, from)
+		}
 	}
 	if p.fields.livemode.set() && p.fields.live == nil {
 		say("settings.livemode: not set: test traffic is not told from live traffic")

@@ -46,7 +46,7 @@ type object = map[string]any
 func settings(change func(object)) json.RawMessage {
 	s := object{
 		"signature": object{
-			"secrets": []any{"first-secret", "second-secret"}, "from": "header:X-Signature",
+			"secrets": []any{"first-secret-01234", "second-secret-0123"}, "from": "header:X-Signature",
 			"template":  "{header:X-Timestamp}.{body}",
 			"timestamp": object{"from": "header:X-Timestamp"},
 		},

@@ -50,7 +50,7 @@ func readReply(s *section, key string, fallback reply) reply {
 	r := reply{status: o.whole("status", fallback.status, 200), body: o.text("body", "")}
 	r.contentType = o.text("content_type", "")
 	if r.contentType == "" && r.body != "" {
-		r.contentType = "text/plain; charset=utf-8"
+		r.contentType = plainText
 	}
 	stored := key == "ok" || key == "duplicate" || key == "ignored"
 	switch success := r.status < 300; {

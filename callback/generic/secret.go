@@ -2,6 +2,7 @@ package generic
 
 import (
 	"bytes"
+	"crypto/ed25519"
 	"crypto/sha1" //nolint:gosec // Braintree derives its key with it
 	"encoding/base64"
 	"encoding/hex"
@@ -13,38 +14,105 @@ import (
 	"paybook/callback/parse"
 )
 
-// readSecrets reads the list of secrets as keys, ready for use. With an empty key anybody could sign, so a secret that is
-// missing, empty or blank is an error, and so is a placeholder nobody has filled in. No error holds a secret.
-func readSecrets(s *section, dir string) [][]byte {
+// secretList are the secrets of an account as keys, ready for use.
+type secretList struct {
+	section    *section // where they are given, for errors
+	names      []string
+	keys       [][]byte
+	public     []ed25519.PublicKey // those that are public keys by their prefix
+	publicForm signatureForm       // of the signatures that go with them
+	warnings   []string
+}
+
+// secretMin is how many bytes a secret should have: fewer can be guessed, given one signed callback.
+const secretMin = 16
+
+// readSecrets reads the list of secrets: beside the signature, or in short at the top of the settings. With an empty key anybody could
+// sign, so a secret that is missing, empty or blank is an error, and so is a placeholder nobody has filled in. No error holds a
+// secret.
+func readSecrets(settings, s *section, dir string) secretList {
 	const key = "secrets"
-	list := s.texts(key)
+	l := secretList{section: s}
+	if settings.has(key) {
+		if l.section = settings; s.has(key) {
+			settings.fail(key, "given twice: %s.%s is there too", s.path, key)
+		}
+	}
+	list := l.section.texts(key)
 	if len(list) == 0 {
-		s.fail(key, "empty: give at least one secret, as text, ${NAME} or file:PATH")
+		l.section.fail(key, "empty: give at least one secret, as text, ${NAME} or file:PATH")
 	}
 	encoding := s.word("secret_encoding", "raw", "raw", "hex", "base64")
 	prefix := s.text("secret_strip_prefix", "")
-	derivation := s.word("derivation", "none", "none", "sha1")
-	var keys [][]byte
+	sha := s.word("derivation", "none", "none", "sha1") == "sha1"
+	least := s.whole("secret_min_bytes", secretMin, 1)
+	public := l.readPublicForm(s)
 	for i, text := range list {
 		name := fmt.Sprintf("%s[%d]", key, i)
 		text, err := loadSecret(text, dir)
 		if err != nil {
-			s.fail(name, "%v", err)
+			l.section.fail(name, "%v", err)
+			continue
+		}
+		if code, ok := strings.CutPrefix(text, public); ok && public != "" {
+			l.addPublic(name, code)
 			continue
 		}
 		text = strings.TrimPrefix(text, prefix)
 		secret, err := decodeSecret(text, encoding)
 		if err != nil || len(bytes.TrimSpace(secret)) == 0 || !parse.Visible(text) {
-			s.fail(name, "is not %s, or is nothing but its prefix", encoding)
+			l.section.fail(name, "is not %s, or is nothing but its prefix", encoding)
 			continue
 		}
-		if derivation == "sha1" {
-			sum := sha1.Sum(secret) //nolint:gosec // see the import
-			secret = sum[:]
-		}
-		keys = append(keys, secret)
+		l.add(name, secret, least, sha)
 	}
-	return keys
+	return l
+}
+
+func (l *secretList) add(name string, secret []byte, least int, sha bool) {
+	if len(secret) < least {
+		l.warnings = append(l.warnings, fmt.Sprintf("%s.%s: %d bytes: short enough to be guessed, %d or more expected", l.section.path, name, len(secret), least))
+	}
+	if sha {
+		sum := sha1.Sum(secret) //nolint:gosec // see the import
+		secret = sum[:]
+	}
+	l.names, l.keys = append(l.names, name), append(l.keys, secret)
+}
+
+// needUsers makes sure that each secret is user:password.
+func (l *secretList) needUsers() {
+	for _, secret := range l.keys {
+		if !isUser(string(secret)) {
+			l.section.fail("secrets", "user:password expected for basic")
+		}
+	}
+	l.warnings = nil // a user and password are chosen by people, and tried over the network only
+}
+
+func isUser(text string) bool {
+	user, password, ok := strings.Cut(text, ":")
+	return ok && user != "" && parse.Visible(password)
+}
+
+// readDoors reads the users and passwords that are asked for besides the signature; nil when the key is absent.
+func readDoors(s *section, dir string) (doors [][]byte) {
+	const key = "basic_auth"
+	list := s.texts(key)
+	if list != nil && len(list) == 0 {
+		s.fail(key, "empty")
+	}
+	for i, text := range list {
+		name := fmt.Sprintf("%s[%d]", key, i)
+		text, err := loadSecret(text, dir)
+		if err != nil {
+			s.fail(name, "%v", err)
+		} else if !isUser(text) {
+			s.fail(name, "user:password expected")
+		}
+		doors = append(doors, []byte(text))
+	}
+	return doors
 }
 
 func loadSecret(text, dir string) (string, error) {

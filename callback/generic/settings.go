@@ -21,7 +21,7 @@ type section struct {
 	first *error
 }
 
-func openSettings(raw json.RawMessage) (*section, error) {
+func readObject(raw json.RawMessage) (map[string]any, error) {
 	v, err := parse.JSON(raw)
 	if err != nil {
 		return nil, fmt.Errorf("settings: %w", err)
@@ -30,7 +30,7 @@ func openSettings(raw json.RawMessage) (*section, error) {
 	if !ok {
 		return nil, fmt.Errorf("settings: missing: the provider %s is made by its settings", Name)
 	}
-	return &section{path: "settings", keys: keys, first: new(error)}, nil
+	return keys, nil
 }
 
 func (s *section) broken() error { return *s.first }

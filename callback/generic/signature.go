@@ -1,6 +1,9 @@
 package generic
 
 import (
+	"bytes"
+	"cmp"
+	"crypto/ed25519"
 	"crypto/hmac"
 	"crypto/sha1" //nolint:gosec // Braintree signs with it; an HMAC does not need what SHA-1 has lost
 	"crypto/sha256"
@@ -12,20 +15,23 @@ import (
 	"strings"
 	"sync"
 
-	"paybook/callback/parse"
 	"paybook/models"
 )
 
 // signature is how a callback proves where it comes from.
 type signature struct {
-	kind      string // hmac, static_token or basic
+	kind      string // hmac, ed25519, static_token or basic
 	from      source
 	form      signatureForm
-	secrets   [][]byte // static_token and basic
+	keyForm   signatureForm // of signatures by public key; kind "": there are none
+	secrets   [][]byte      // static_token and basic
+	doors     [][]byte      // user:password that must be given besides; nil: none
 	macs      []*macPool
+	keys      []ed25519.PublicKey
 	size      int // bytes of a MAC
 	encoding  string
 	templates []template // any may match
+	perItem   bool       // each item is signed for itself
 }
 
 var algorithms = map[string]struct {
@@ -40,39 +46,49 @@ func (p *Provider) readSignature(settings *section, dir string) {
 		return
 	}
 	sig := &p.signature
-	sig.kind = s.word("kind", "hmac", "hmac", "static_token", "basic")
+	sig.kind = s.word("kind", "hmac", "hmac", "ed25519", "static_token", "basic")
 	origin := "header:Authorization"
 	if sig.kind != "basic" {
 		origin = s.need("from")
 	} else {
 		origin = s.text("from", origin)
 	}
-	sig.from = p.readSource(s, "from", origin)
 	sig.form = readForm(s)
-	sig.secrets = readSecrets(s, dir)
+	sig.from = p.readSource(s, "from", origin)
+	sig.perItem = s.word("scope", "request", "request", "item") == "item"
+	if sig.perItem && !p.items.on() {
+		s.fail("scope", "item needs settings.items")
+	}
+	secrets := readSecrets(settings, s, dir)
+	p.warnings = append(p.warnings, secrets.warnings...)
+	sig.doors = readDoors(s, dir)
 	switch sig.kind {
-	case "hmac":
-		p.readMAC(s)
 	case "basic":
-		for _, secret := range sig.secrets {
-			if user, password, ok := strings.Cut(string(secret), ":"); !ok || user == "" || !parse.Visible(password) {
-				s.fail("secrets", "user:password expected for basic")
-			}
-		}
+		secrets.needUsers()
+		sig.secrets = secrets.keys
+	case "static_token":
+		sig.secrets = secrets.keys
+	default:
+		p.readMAC(s, secrets)
 	}
 	p.clock = p.readClock(s)
 	s.close()
 }
 
-func (p *Provider) readMAC(s *section) {
+// readMAC reads what is signed, and turns the secrets into what checks it: a MAC each, or the public key that a secret is.
+func (p *Provider) readMAC(s *section, secrets secretList) {
 	sig := &p.signature
-	algorithm := algorithms[s.word("algorithm", "sha256", "sha256", "sha512", "sha1")]
-	sig.size = algorithm.size
 	sig.encoding = s.word("encoding", "hex", "hex", "base64", "base64url")
-	for _, secret := range sig.secrets {
-		sig.macs = append(sig.macs, &macPool{new: algorithm.new, key: secret})
+	sig.keys, sig.keyForm = secrets.public, secrets.publicForm
+	if sig.kind == "ed25519" {
+		sig.keys, sig.keyForm, sig.form = secrets.publicKeys(), sig.form, signatureForm{separator: sig.form.separator}
+	} else {
+		algorithm := algorithms[s.word("algorithm", "sha256", "sha256", "sha512", "sha1")]
+		sig.size = algorithm.size
+		for _, key := range secrets.keys {
+			sig.macs = append(sig.macs, &macPool{new: algorithm.new, key: key})
+		}
 	}
-	sig.secrets = nil
 	missing := s.word("missing", "fail", "fail", "empty", "drop_segment")
 	texts := s.texts("template")
 	if len(texts) == 0 {
@@ -90,25 +106,33 @@ func (p *Provider) readMAC(s *section) {
 	}
 }
 
+// checkDoor refuses who does not give the user and password that are asked for besides the signature.
+func (sig *signature) checkDoor(r *request) error {
+	if sig.doors != nil && !match(sig.doors, basicCredentials(r.cb.Headers.Get("Authorization"))) {
+		return refuse(models.ReasonBasicAuth, "the user and password of settings.signature.basic_auth are not given")
+	}
+	return nil
+}
+
 // check refuses what is not signed with one of our secrets. Nothing of the body is believed before.
 func (sig *signature) check(r *request) error {
 	found := r.find(&sig.from)
-	r.signature, r.separator = found, sig.form.separator
+	r.signature, r.separator = found, cmp.Or(sig.form.separator, sig.keyForm.separator)
 	if found == "" {
 		return refuse(sig.reason(), "no signature in "+sig.from.String())
 	}
-	candidates := sig.form.candidates(found)
-	if len(candidates) == 0 {
-		return refuse(sig.reason(), sig.from.String()+" is not of the form "+sig.form.kind)
+	candidates, byKey := sig.form.candidates(found), sig.keyForm.candidates(found)
+	if len(candidates)+len(byKey) == 0 {
+		return refuse(sig.reason(), sig.from.String()+" is not of the form "+cmp.Or(sig.form.kind, sig.keyForm.kind))
 	}
 	ok := false
 	switch sig.kind {
-	case "hmac":
-		ok = sig.checkMAC(r, candidates)
+	case "hmac", "ed25519":
+		ok = len(candidates) > 0 && sig.checkMAC(r, candidates) || len(byKey) > 0 && sig.checkKeys(r, byKey)
 	case "basic":
-		ok = sig.checkSecret(basicCredentials(candidates[0]))
+		ok = match(sig.secrets, basicCredentials(candidates[0]))
 	default:
-		ok = slices.ContainsFunc(candidates, func(c string) bool { return sig.checkSecret([]byte(c)) })
+		ok = slices.ContainsFunc(candidates, func(c string) bool { return match(sig.secrets, []byte(c)) })
 	}
 	if !ok {
 		return refuse(sig.reason(), "no configured secret gives what stands in "+sig.from.String())
@@ -123,9 +147,10 @@ func (sig *signature) reason() models.Reason {
 	return models.ReasonSignature
 }
 
-func (sig *signature) checkSecret(given []byte) bool {
+// match compares with every secret, so that the time tells nothing.
+func match(secrets [][]byte, given []byte) bool {
 	ok := 0
-	for _, secret := range sig.secrets {
+	for _, secret := range secrets {
 		ok |= subtle.ConstantTimeCompare(secret, given)
 	}
 	return ok == 1
@@ -165,6 +190,25 @@ func (sig *signature) checkMAC(r *request, candidates []string) bool {
 	return false
 }
 
+// checkKeys checks each candidate with each public key.
+func (sig *signature) checkKeys(r *request, candidates []string) bool {
+	var text bytes.Buffer
+	var room [ed25519.SignatureSize]byte
+	for i := range sig.templates {
+		text.Reset()
+		if _, ok := sig.templates[i].write(&text, r, nil); !ok {
+			continue
+		}
+		for _, c := range candidates {
+			code, ok := decodeMAC(room[:], c, sig.encoding)
+			if ok && slices.ContainsFunc(sig.keys, func(key ed25519.PublicKey) bool { return ed25519.Verify(key, text.Bytes(), code) }) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // macPool keeps MACs that have their key worked in, which costs as much as a short message.
 type macPool struct {
 	pool sync.Pool
@@ -196,6 +240,24 @@ func (sig *signature) covers(s source) bool {
 // coversContent says whether the body is signed, at least in part.
 func (sig *signature) coversContent() bool {
 	return len(sig.templates) > 0 && !slices.ContainsFunc(sig.templates, func(t template) bool {
-		return !slices.ContainsFunc(t.sources(), func(s source) bool { return s.kind == "body" || s.kind == "form" || s.kind == "json" })
+		return !slices.ContainsFunc(t.sources(), func(s source) bool {
+			return s.kind == "body" || s.kind == "form" || s.kind == "json" || s.kind == "envelope"
+		})
 	})
+}
+
+// unsigned is the first place of a field that the signed text leaves out. A body that is not signed at all, and a signature that
+// signs nothing, have a warning of their own.
+func (sig *signature) unsigned(f *field) (source, bool) {
+	if len(sig.templates) == 0 {
+		return source{}, false
+	}
+	i := slices.IndexFunc(f.from, func(s source) bool {
+		content := s.kind == "json" || s.kind == "envelope" || s.kind == "form"
+		return s.kind != "expr" && s.kind != "sig" && !sig.covers(s) && (!content || sig.coversContent())
+	})
+	if i < 0 {
+		return source{}, false
+	}
+	return f.from[i], true
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"reflect"
 	"strings"
 
 	"paybook/callback/parse"
@@ -13,13 +12,14 @@ import (
 
 // source is a place of a callback that holds a value.
 type source struct {
-	kind  string // header, query, form, json, sig (another key of the signature header), body, public_url, raw_query
-	name  string // of the header, parameter or key
-	path  path   // json only
-	lower bool   // to be read in lower case
+	kind  string // header, query, form, json, envelope, expr, sig (another key of the signature header), body, public_url, raw_query
+	name  string // of the header, parameter or key; the path or expression as it is written
+	path  path   // json and envelope only
+	expr  *expression
+	lower bool // to be read in lower case
 }
 
-// parseSource reads header:X, query:x, query:x|lower, form:x, json:path, $.path, sig:t, body, public_url or raw_query.
+// parseSource reads header:X, query:x, query:x|lower, form:x, json:path, $.path, envelope:path, sig:t, body, public_url or raw_query.
 func parseSource(text string) (source, error) {
 	switch text {
 	case "body", "public_url", "raw_query":
@@ -38,24 +38,33 @@ func parseSource(text string) (source, error) {
 	switch kind {
 	case "header":
 		s.name = http.CanonicalHeaderKey(s.name)
-	case "json":
+	case "json", "envelope":
 		s.path, err = parsePath(s.name)
 	case "query", "form", "sig":
 	default:
-		err = fmt.Errorf("%q: %q is none of header, query, form, json, sig", text, kind)
+		err = fmt.Errorf("%q: %q is none of header, query, form, json, envelope, sig", text, kind)
 	}
 	return s, err
 }
 
 func (s source) String() string { return strings.TrimSuffix(s.kind+":"+s.name, ":") }
 
-func (s source) same(o source) bool { return reflect.DeepEqual(s, o) }
+// same says whether two places are one, however they are written.
+func (s source) same(o source) bool { return s.key() == o.key() }
+
+func (s source) key() string {
+	if s.path.query != nil {
+		return s.kind + s.path.String()
+	}
+	return s.kind + ":" + s.name
+}
 
 // request is one callback being read. Its parts are taken apart when they are first asked for, so that nothing is parsed
 // before the signature is right unless the signature itself lies in it.
 type request struct {
 	cb        models.Callback
 	publicURL string
+	isForm    bool
 	signature string // the text the signature was found in, with its other keys
 	separator string // between those keys
 
@@ -63,6 +72,14 @@ type request struct {
 	body        parse.Value
 	bodyErr     error
 	bodyRead    bool
+	item        parse.Value // the element of the body that is read; the zero Value: all of it
+	wrong       error       // the first place or expression that could not be read
+}
+
+func (r *request) fail(err error) {
+	if r.wrong == nil {
+		r.wrong = err
+	}
 }
 
 // find is the value at a source; "" when there is none.
@@ -81,14 +98,19 @@ func (r *request) raw(s *source) string {
 			return values[0]
 		}
 	case "query":
-		if r.query == nil {
-			r.query, _ = url.ParseQuery(r.cb.Query)
-		}
-		return r.query.Get(s.name)
+		return r.readQuery().Get(s.name)
 	case "form":
 		return r.readForm().Get(s.name)
 	case "json":
-		return scalar(s.path.find(r.readJSON()))
+		return r.atPath(s.path, r.doc())
+	case "envelope":
+		return r.atPath(s.path, r.readJSON())
+	case "expr":
+		text, err := s.expr.text(r)
+		if err != nil {
+			r.fail(err)
+		}
+		return text
 	case "sig":
 		return keyed(r.signature, r.separator, s.name)
 	case "body":
@@ -99,6 +121,29 @@ func (r *request) raw(s *source) string {
 		return r.cb.Query
 	}
 	return ""
+}
+
+func (r *request) atPath(p path, doc parse.Value) string {
+	text, err := p.text(doc)
+	if err != nil {
+		r.fail(err)
+	}
+	return text
+}
+
+// doc is what $ stands for: the item that is read, else the whole body.
+func (r *request) doc() parse.Value {
+	if r.item.Exists() {
+		return r.item
+	}
+	return r.readJSON()
+}
+
+func (r *request) readQuery() url.Values {
+	if r.query == nil {
+		r.query, _ = url.ParseQuery(r.cb.Query)
+	}
+	return r.query
 }
 
 func (r *request) readForm() url.Values {

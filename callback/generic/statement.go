@@ -21,33 +21,48 @@ import (
 // ReadStatement reads a statement in the configured layout, row by row. Rows of a kind nobody mapped are adjustments of an
 // UnknownKind, and an error in the layout that is not configured, whose words are fixed; statuses nobody mapped are StatusUnknown. With a footer configured, a file without it is cut.
 func (p *Provider) ReadStatement(name string, r io.Reader, zone *time.Location, each func(models.Entry) error) (models.Statement, error) {
-	statement := models.Statement{Compared: true, Title: p.name + " statement"}
+	statement := models.Statement{Compared: true, Title: p.name + " statement", Batch: p.layout.batch, Only: p.layout.only}
 	t, err := parse.NewTable(name, decoded(r, p.layout.encoding), p.layout.options)
 	if err != nil {
 		return statement, err
+	}
+	if p.layout.zone != nil {
+		zone = p.layout.zone
 	}
 	rows := rowReader{Table: t, layout: &p.layout, zone: zone}
 	if err := rows.needColumns(); err != nil {
 		return statement, err
 	}
-	for count := 0; ; count++ {
-		ok, err := t.Next()
-		if ok && rows.isFooter() {
-			statement.Totals, err = rows.checkFooter(count)
-			return statement, err
+	statement.Totals, err = rows.each(each)
+	return statement, err
+}
+
+// each hands over the entries of the rows, up to the footer. counted is true when the footer has counted them.
+func (r *rowReader) each(each func(models.Entry) error) (counted bool, err error) {
+	for {
+		ok, err := r.Next()
+		if ok && r.isFooter() {
+			return r.checkFooter(r.number)
+		}
+		if ok && r.records != nil {
+			var other bool
+			if other, err = r.otherRecord(err); other {
+				continue
+			}
 		}
 		if err != nil {
-			return statement, err
+			return false, err
 		}
 		if !ok {
-			return statement, rows.checkEnd()
+			return false, r.checkEnd()
 		}
-		e, err := rows.entry()
+		r.number++
+		e, err := r.entry()
 		if err != nil {
-			return statement, err
+			return false, err
 		}
 		if err := each(e); err != nil {
-			return statement, err
+			return false, err
 		}
 	}
 }
@@ -71,7 +86,9 @@ func decoded(r io.Reader, name string) io.Reader {
 type rowReader struct {
 	*parse.Table
 	*layout
-	zone *time.Location
+	zone    *time.Location
+	number  int // of the row, from 1; what is no record is not counted
+	zonesAt map[string]*time.Location
 }
 
 func (r *rowReader) needColumns() error {
@@ -83,17 +100,18 @@ func (r *rowReader) needColumns() error {
 			return r.Need(f.count)
 		}
 	}
+	if r.records != nil {
+		if err := r.Need(r.records.column); err != nil {
+			return err
+		}
+	}
 	return r.Need(r.needed...)
 }
 
 func (r *rowReader) entry() (models.Entry, error) {
 	e := models.Entry{Line: r.Line(), Status: models.StatusSucceeded}
-	kind, known := lookup(r.kinds, r.Get(r.kind))
-	if e.Kind = kind; !known {
-		if r.fixed {
-			return e, r.Fail(r.kind, "%q is no kind of this layout, expected one of %s", clip(r.Get(r.kind)), strings.Join(slices.Sorted(maps.Keys(kindWords)), ", "))
-		}
-		e.Kind, e.StatusText, e.UnknownKind = models.EntryAdjustment, r.Get(r.kind), cmp.Or(r.Get(r.kind), "(empty)")
+	if err := r.readKind(&e); err != nil {
+		return e, err
 	}
 	err := r.readIDs(&e)
 	if err == nil {
@@ -108,13 +126,30 @@ func (r *rowReader) entry() (models.Entry, error) {
 	return e, err
 }
 
+func (r *rowReader) readKind(e *models.Entry) error {
+	if e.Kind = r.only; r.only != "" {
+		return nil
+	}
+	word := r.Get(r.kind)
+	kind, known := lookup(r.kinds, word)
+	switch {
+	case known:
+		e.Kind = kind
+	case r.fixed:
+		return r.Fail(r.kind, "%q is no kind of this layout, expected one of %s", clip(word), strings.Join(slices.Sorted(maps.Keys(kindWords)), ", "))
+	default:
+		e.Kind, e.StatusText, e.UnknownKind = models.EntryAdjustment, word, cmp.Or(word, "(empty)")
+	}
+	return nil
+}
+
 func (r *rowReader) readIDs(e *models.Entry) (err error) {
-	read := func(column string) string {
-		if column == "" || err != nil {
-			return ""
+	read := func(columns []string) (id string) {
+		for _, column := range columns {
+			if err == nil && id == "" {
+				id, err = r.ID(column)
+			}
 		}
-		var id string
-		id, err = r.ID(column)
 		return id
 	}
 	e.TransactionID, e.ParentID = read(r.transactionID), read(r.parentID)
@@ -122,41 +157,37 @@ func (r *rowReader) readIDs(e *models.Entry) (err error) {
 	if err != nil {
 		return err
 	}
+	if e.TransactionID == "" && r.rowKey != nil {
+		e.TransactionID = r.rowKey.of(r)
+	}
+	if e.ParentID == e.TransactionID && e.Kind == models.Payment {
+		e.ParentID = "" // where one column serves payments and what belongs to them
+	}
 	// A refund may be known by the shop's number alone; any other row that is compared needs the provider's id.
 	named := e.TransactionID != "" || e.Kind == models.Refund && e.RefundOrderID != "" && e.ParentID != ""
 	if e.Kind.Known() && !named {
-		return r.Fail(r.transactionID, "empty: the row of a %s must name it", e.Kind)
+		return r.Fail(strings.Join(r.transactionID, ", "), "empty: the row of a %s must name it", e.Kind)
 	}
 	return nil
 }
 
 func (r *rowReader) readMoney(e *models.Entry) error {
-	currency := r.Get(r.currency)
-	if _, err := models.ParseCurrency(currency); err != nil {
-		return r.Fail(r.currency, "%v", err)
+	currency := r.fixedCurrency
+	if currency == "" {
+		currency = r.Get(r.currency)
+		if _, err := models.ParseCurrency(currency); err != nil {
+			return r.Fail(r.currency, "%v", err)
+		}
 	}
-	m, err := r.sum(r.amount, currency)
+	m, err := r.money.amountOf(r, currency)
 	if err != nil {
 		return err
 	}
 	if e.Money, err = r.withoutSign(e.Kind, m); err != nil {
 		return err
 	}
-	if r.fee != "" && r.Get(r.fee) != "" {
-		e.Fee, err = r.sum(r.fee, currency)
-	}
+	e.Fee, err = r.money.feeOf(r, currency)
 	return err
-}
-
-func (r *rowReader) sum(column, currency string) (models.Money, error) {
-	if r.unit == "major" {
-		return r.Money(column, currency)
-	}
-	m, err := money(r.Get(column), currency, r.unit, r.digits)
-	if err != nil {
-		return m, r.Fail(column, "%v", err)
-	}
-	return m, nil
 }
 
 // withoutSign checks that the sign goes with the kind, and drops it. In a signed layout money that leaves us is negative; in one
@@ -165,14 +196,14 @@ func (r *rowReader) withoutSign(kind models.TransactionKind, m models.Money) (mo
 	out := kind == models.Refund || kind == models.Chargeback
 	switch {
 	case kind == models.EntryFee, kind == models.Payout:
-		if r.signed {
+		if r.money.signed {
 			m.Minor = -m.Minor
 		}
 	case !kind.Known():
 	case !out && m.Minor < 0:
-		return m, r.Fail(r.amount, "%s: a %s cannot be negative", m, kind)
-	case out && r.signed && m.Minor > 0:
-		return m, r.Fail(r.amount, "%s: a %s is negative in this layout (settings.statement.sign)", m, kind)
+		return m, r.Fail(r.money.place(), "%s: a %s cannot be negative", m, kind)
+	case out && r.money.signed && m.Minor > 0:
+		return m, r.Fail(r.money.place(), "%s: a %s is negative in this layout (settings.statement.sign)", m, kind)
 	default:
 		m = m.Abs()
 	}
@@ -184,10 +215,54 @@ func (r *rowReader) readTime() (time.Time, error) {
 	if layouts == nil && strings.Contains(r.Get(r.occurredAt), "T") {
 		layouts = isoLayouts
 	}
-	return r.Time(r.occurredAt, r.zone, layouts...)
+	zone, err := r.rowZone()
+	if err != nil {
+		return time.Time{}, err
+	}
+	return r.Time(r.occurredAt, zone, layouts...)
 }
 
 var isoLayouts = []string{time.RFC3339, "2006-01-02T15:04:05"}
+
+// rowZone is the zone of the row's time, where a column names it.
+func (r *rowReader) rowZone() (*time.Location, error) {
+	word := r.Get(r.zoneColumn)
+	if r.zoneColumn == "" || word == "" {
+		return r.zone, nil
+	}
+	if zone := r.zonesAt[word]; zone != nil {
+		return zone, nil
+	}
+	zone, err := zoneOf(cmp.Or(r.zones[word], word))
+	if err != nil {
+		return nil, r.Fail(r.zoneColumn, "%v (settings.statement.zones can say which one it is)", err)
+	}
+	if r.zonesAt == nil {
+		r.zonesAt = map[string]*time.Location{}
+	}
+	r.zonesAt[word] = zone
+	return zone, nil
+}
+
+// zoneOf reads the name of a zone, or an offset: +08:00, UTC+8, GMT-03:00. A short name such as IST is not guessed.
+func zoneOf(text string) (*time.Location, error) {
+	short := strings.TrimPrefix(strings.TrimPrefix(text, "UTC"), "GMT")
+	for _, layout := range []string{"-07:00", "-0700", "-07", "-7"} {
+		padded := short
+		if layout == "-7" && len(short) == 2 {
+			layout, padded = "-07", short[:1]+"0"+short[1:]
+		}
+		if at, err := time.Parse(layout, padded); err == nil {
+			_, offset := at.Zone()
+			return time.FixedZone(text, offset), nil
+		}
+	}
+	zone, err := time.LoadLocation(text)
+	if err != nil || text == "Local" || !strings.Contains(text, "/") && text != "UTC" && text != "GMT" {
+		return nil, fmt.Errorf("%q is no time zone, expected a name such as Asia/Shanghai or an offset such as +08:00", clip(text))
+	}
+	return zone, nil
+}
 
 func (r *rowReader) readStatus(e *models.Entry) {
 	word := r.Get(r.status)

@@ -2,7 +2,7 @@ package generic
 
 import (
 	"fmt"
-	"hash"
+	"io"
 	"slices"
 	"strings"
 )
@@ -62,8 +62,8 @@ func parseParts(text string) ([]part, error) {
 	return parts, nil
 }
 
-// write writes the signed text of a request. ok is false when a value is missing that must not be.
-func (t *template) write(mac hash.Hash, r *request, scratch []byte) (_ []byte, ok bool) {
+// write writes the signed text of a request to a hash or buffer, which take everything. ok is false when a value is missing that must not be.
+func (t *template) write(to io.Writer, r *request, scratch []byte) (_ []byte, ok bool) {
 	for _, parts := range t.segments {
 		if t.missing != "empty" && !complete(parts, r) {
 			if t.missing == "drop_segment" {
@@ -74,12 +74,12 @@ func (t *template) write(mac hash.Hash, r *request, scratch []byte) (_ []byte, o
 		for i := range parts {
 			switch p := &parts[i]; {
 			case p.from == nil:
-				mac.Write(p.literal)
+				_, _ = to.Write(p.literal)
 			case p.from.kind == "body":
-				mac.Write(r.cb.Body)
+				_, _ = to.Write(r.cb.Body)
 			default:
 				scratch = append(scratch[:0], r.find(p.from)...)
-				mac.Write(scratch)
+				_, _ = to.Write(scratch)
 			}
 		}
 	}
@@ -111,6 +111,6 @@ func (t *template) sources() []source {
 // covers says whether the signed text always holds the value at s.
 func (t *template) covers(s source) bool {
 	return slices.ContainsFunc(t.sources(), func(o source) bool {
-		return o.same(s) || o.kind == "body" && (s.kind == "json" || s.kind == "form") || o.kind == "raw_query" && s.kind == "query"
+		return o.same(s) || o.kind == "body" && (s.kind == "json" || s.kind == "envelope" || s.kind == "form") || o.kind == "raw_query" && s.kind == "query"
 	})
 }

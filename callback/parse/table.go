@@ -32,6 +32,7 @@ type TableOptions struct {
 	SkipLines int  // title lines above the header
 	NoHeader  bool // the columns are then called 1, 2, 3 …
 	LazyQuote bool // a quote within a cell is a character like any other
+	Ragged    bool // rows are records of several kinds, each with its own number of cells: none is held against the header
 	// Converted is true for text that was decoded from another encoding: U+FFFD then stands for bytes that had no meaning
 	// there, and is refused.
 	Converted bool
@@ -134,7 +135,7 @@ func (t *Table) Next() (bool, error) {
 		}
 		return false, err
 	}
-	if len(t.row) != len(t.header) {
+	if len(t.row) != len(t.header) && !t.o.Ragged {
 		return true, t.Fail("", "%d cells, the header has %d: the row is cut or damaged", len(t.row), len(t.header))
 	}
 	return true, nil

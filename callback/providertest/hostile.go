@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"reflect"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -49,7 +50,11 @@ func (s *suite) flipHeader(t *testing.T, rec callback.Recording, name string, wa
 		cb := rec.Callback(rec.Provider)
 		cb.Headers.Set(name, string(flip([]byte(value), bit)))
 		got, err := s.verify(cb)
-		if err == nil && (signed || !sameEvents(want, got)) {
+		same := sameEvents
+		if strings.EqualFold(name, s.messageID) {
+			same = sameMoney
+		}
+		if err == nil && (signed || !same(want, got)) {
 			t.Fatalf("bit %d of byte %d of header %s flipped and still accepted: %+v", bit%8, bit/8, name, got)
 		}
 	}
@@ -117,6 +122,9 @@ func (s *suite) testHostileHeaders(t *testing.T, rec callback.Recording) {
 
 func (s *suite) refused(cb models.Callback) error {
 	events, err := s.verify(cb)
+	if err == nil && s.unsignedBody && cb.Headers != nil {
+		return s.harmless(events)
+	}
 	if err == nil {
 		return fmt.Errorf("accepted: %+v", events)
 	}
@@ -151,4 +159,14 @@ func (s *suite) testConcurrent(t *testing.T) {
 			t.Errorf("goroutine %d came to another result", i)
 		}
 	}
+}
+
+// harmless asks that nothing is booked of a body that says nothing, where no signature can tell that it is not the provider's.
+func (s *suite) harmless(events []models.Event) error {
+	for _, e := range events {
+		if e.Kind != models.EventUnparsable && e.Kind != models.EventUnknown && e.Kind != models.EventThin {
+			return fmt.Errorf("booked: %+v", e)
+		}
+	}
+	return nil
 }

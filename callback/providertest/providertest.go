@@ -36,6 +36,19 @@ func EquivalentBody() Option { return func(s *suite) { s.bodyMayHold = sameEvent
 // never the kind, an id or the money.
 func UnsignedParts() Option { return func(s *suite) { s.bodyMayHold = sameMoney } }
 
+// UnsignedBody is for providers whose signature does not cover the body at all (a static token, a signed query): any change of it may
+// go unseen, and is only asked not to do harm by its spelling.
+func UnsignedBody() Option {
+	return func(s *suite) {
+		s.unsignedBody = true
+		s.bodyMayHold = func(_, _ []models.Event) bool { return true }
+	}
+}
+
+// MessageID names a header that is not signed and that only an event's own id is read from, so that a flipped bit of it may change
+// that id: it is for people, and no key of the money.
+func MessageID(header string) Option { return func(s *suite) { s.messageID = header } }
+
 // Run checks p with everything in dir, such as "../../testdata/wechatpay": callbacks/*.json, and the statements that
 // expected_reconciliation.json speaks of, where there are any.
 func Run(t *testing.T, p Provider, dir string, options ...Option) {
@@ -56,6 +69,7 @@ func RunCallbacks(t *testing.T, p callback.Provider, dir string, options ...Opti
 	t.Run("BitFlips", s.testBitFlips)
 	t.Run("Hostile", s.testHostile)
 	t.Run("Concurrent", s.testConcurrent)
+	t.Run("Explain", s.testExplain)
 }
 
 type suite struct {
@@ -63,6 +77,9 @@ type suite struct {
 	recordings  []callback.Recording
 	signed      []string
 	bodyMayHold func(want, got []models.Event) bool // nil: every flipped bit of a body is refused
+
+	unsignedBody bool   // whatever the body, the callback is genuine
+	messageID    string // a header that events have their own id from
 }
 
 func load(t *testing.T, dir string) []callback.Recording {

@@ -39,7 +39,8 @@ func (p *Provider) read(doc parse.Value) (models.Event, error) {
 		return ev, errors.New("id or type: missing")
 	}
 	if isThin(doc) {
-		return models.Event{Kind: models.EventThin, ParentID: idOf(doc.Get("related_object")), OccurredAt: at, Detail: clip(typ)}, nil
+		related := idOf(doc.Get("related_object"))
+		return models.Event{Kind: models.EventThin, ParentID: related, OccurredAt: at, Detail: clip(strings.TrimSpace(typ + " " + related))}, nil
 	}
 	if kind := doc.Get("object"); kind.Exists() && kind.String() != "event" {
 		return ev, errors.New("object: event or v2.core.event expected")
@@ -102,6 +103,14 @@ func (o object) movement(kind models.EventKind, id, amountField string) (models.
 
 // id is the id in a field, which the API sends as text or, where the endpoint expands it, as the object itself.
 func (o object) id(path ...string) string { return idOf(o.Get(path...)) }
+
+// latestCharge is the charge of a PaymentIntent: a field of its own since API version 2022-11-15, before that the first of a list.
+func (o object) latestCharge() string {
+	if list := o.Get("charges", "data").List(); len(list) > 0 && !o.Get("latest_charge").Exists() {
+		return idOf(list[0])
+	}
+	return o.id("latest_charge")
+}
 
 func idOf(v parse.Value) string {
 	id := v.String()

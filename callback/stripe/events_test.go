@@ -42,6 +42,9 @@ func TestEventTypes(t *testing.T) {
 	}{
 		{"payment_intent.succeeded", in(intent, `"ch_1"`, "null"), event(models.PaymentSucceeded, "ch_1", "pi_1", "A1", 1998, "pi_1")},
 		{"payment_intent.succeeded", in(intent, `{"id":"ch_1"}`, "null"), event(models.PaymentSucceeded, "ch_1", "pi_1", "A1", 1998, "pi_1")},
+		{"payment_intent.succeeded", strings.Replace(in(intent, "null", "null"), `"latest_charge":null`, `"charges":{"object":"list","data":[{"id":"ch_1"},{"id":"ch_0"}]}`, 1), event(models.PaymentSucceeded, "ch_1", "pi_1", "A1", 1998, "pi_1")},
+		{"payment_intent.succeeded", strings.Replace(in(intent, "null", "null"), `"latest_charge":null`, `"charges":{"object":"list","data":[]}`, 1), event(models.PaymentSucceeded, "pi_1", "", "A1", 1998)},
+		{"payment_intent.payment_failed", strings.Replace(in(intent, "null", "null"), `"latest_charge":null`, `"charges":{"data":[{"id":"ch_1"}]}`, 1), event(models.PaymentFailed, "ch_1", "pi_1", "A1", 1999)},
 		{"payment_intent.succeeded", in(intent, "null", "null"), event(models.PaymentSucceeded, "pi_1", "", "A1", 1998)},
 		{"payment_intent.amount_capturable_updated", in(intent, `"ch_1"`, "null"), event(models.PaymentAuthorised, "ch_1", "pi_1", "A1", 1997, "pi_1")},
 		{"payment_intent.amount_capturable_updated", strings.Replace(in(intent, `"ch_1"`, "null"), "1997", "0", 1), unknown},
@@ -80,19 +83,42 @@ func TestEventTypes(t *testing.T) {
 		{"refund.created", `{"id":"re_1","payment_intent":"pi_1","amount":5,"currency":"usd","status":"succeeded"}`, event(models.RefundSucceeded, "re_1", "pi_1", "", 5)},
 
 		{"charge.dispute.created", in(dispute, "needs_response"), disputed(models.DisputeOpened)},
+		{"charge.dispute.created", in(dispute, "under_review"), disputed(models.DisputeOpened)},
+		{"charge.dispute.created", in(dispute, "lost"), disputed(models.DisputeLost)},
+		{"charge.dispute.created", in(dispute, "won"), disputed(models.DisputeWon)},
 		{"charge.dispute.created", in(dispute, "warning_needs_response"), disputed(models.DisputeInquiry)},
+		{"charge.dispute.created", in(dispute, "warning_under_review"), disputed(models.DisputeInquiry)},
+		{"charge.dispute.created", in(dispute, "prevented"), disputed(models.DisputeInquiry)},
+		{"charge.dispute.created", in(dispute, "melted"), unparsable},
+		{"charge.dispute.created", in(dispute, ""), unparsable},
 		{"charge.dispute.updated", in(dispute, "under_review"), disputed(models.DisputeUpdated)},
+		{"charge.dispute.updated", in(dispute, "lost"), disputed(models.DisputeUpdated)},
+		{"charge.dispute.updated", in(dispute, "melted"), disputed(models.DisputeUpdated)},
 		{"charge.dispute.updated", in(dispute, "warning_under_review"), disputed(models.DisputeInquiry)},
+		{"charge.dispute.updated", in(dispute, "prevented"), disputed(models.DisputeInquiry)},
 		{"charge.dispute.funds_withdrawn", in(dispute, "needs_response"), disputed(models.DisputeOpened)},
+		{"charge.dispute.funds_withdrawn", in(dispute, "warning_closed"), disputed(models.DisputeOpened)},
+		{"charge.dispute.funds_withdrawn", in(dispute, ""), disputed(models.DisputeOpened)},
 		{"charge.dispute.funds_reinstated", in(dispute, "won"), disputed(models.DisputeWon)},
+		{"charge.dispute.funds_reinstated", in(dispute, "under_review"), disputed(models.DisputeWon)},
+		{"charge.dispute.funds_reinstated", strings.Replace(in(dispute, "won"), `"ch_1"`, "null", 1), event(models.DisputeWon, "dp_1", "pi_1", "", 1999)},
 		{"charge.dispute.closed", in(dispute, "won"), disputed(models.DisputeWon)},
 		{"charge.dispute.closed", in(dispute, "lost"), disputed(models.DisputeLost)},
 		{"charge.dispute.closed", in(dispute, "warning_closed"), disputed(models.DisputeInquiry)},
 		{"charge.dispute.closed", in(dispute, "prevented"), disputed(models.DisputeInquiry)},
 		{"charge.dispute.closed", in(dispute, "drawn"), unparsable},
+		{"charge.dispute.closed", in(dispute, "needs_response"), unparsable},
 
 		{"payout.created", in(payout, "pending"), paidOut(models.PayoutPending)},
 		{"payout.updated", in(payout, "in_transit"), paidOut(models.PayoutPending)},
+		{"payout.created", in(payout, "in_transit"), paidOut(models.PayoutPending)},
+		{"payout.updated", in(payout, "pending"), paidOut(models.PayoutPending)},
+		{"payout.updated", in(payout, "paid"), paidOut(models.PayoutPaid)},
+		{"payout.updated", in(payout, "failed"), paidOut(models.PayoutFailed)},
+		{"payout.updated", in(payout, "canceled"), paidOut(models.PayoutFailed)},
+		{"payout.reconciliation_completed", in(payout, "in_transit"), paidOut(models.PayoutPending)},
+		{"payout.paid", `{"id":"po_1","amount":500,"currency":"jpy","status":"paid"}`, models.Event{Kind: models.PayoutPaid, TransactionID: "po_1", Money: models.Money{Minor: 500, Currency: "JPY"}}},
+		{"payout.paid", `{"id":"po_1","currency":"usd"}`, unparsable},
 		{"payout.updated", in(payout, "melted"), unparsable},
 		{"payout.paid", in(payout, "paid"), paidOut(models.PayoutPaid)},
 		{"payout.reconciliation_completed", in(payout, "paid"), paidOut(models.PayoutPaid)},
@@ -231,12 +257,48 @@ func TestUnparsableSaysWhere(t *testing.T) {
 		{"payment_intent.succeeded", `{"id":"pi_1","amount_received":1}`, "data.object.currency"},
 		{"charge.succeeded", `{"id":"ch_1"}`, "data.object.captured"},
 		{"refund.updated", `{"id":"re_1"}`, "data.object.status: missing"},
-		{"charge.dispute.created", `{"amount":1,"currency":"usd"}`, "data.object.id: missing"},
-		{"charge.dispute.created", fmt.Sprintf(`{"id":%q,"amount":1,"currency":"usd"}`, strings.Repeat("d", 3000)), "data.object.id"},
+		{"charge.dispute.created", `{"amount":1,"currency":"usd","status":"needs_response"}`, "data.object.id: missing"},
+		{"charge.dispute.created", fmt.Sprintf(`{"id":%q,"amount":1,"currency":"usd","status":"lost"}`, strings.Repeat("d", 3000)), "data.object.id"},
 	} {
 		ev := say(t, p, snapshot(tc.typ, tc.object))
 		if ev.Kind != models.EventUnparsable || ev.ID != "evt_1" || !ev.OccurredAt.Equal(now) || !strings.Contains(ev.Detail, tc.want) {
 			t.Errorf("%s %.60s: %+v, want unparsable with %q", tc.typ, tc.object, ev, tc.want)
 		}
+	}
+}
+
+// A thin event names its object and no sum: kept, to be fetched, with or without the snapshot that may come beside it. Which of the two
+// a body is shows in "object" alone.
+func TestThinEvents(t *testing.T) {
+	p := mustNew(t, minimal)
+	const thin = `{"id":"evt_1","object":"v2.core.event","type":%q,"created":"2026-11-27T08:15:02.000Z","livemode":false,"context":null,"related_object":%s,"reason":null}`
+	for _, tc := range []struct{ typ, related, parent, detail string }{
+		{"v1.payment_intent.succeeded", `{"id":"pi_1","type":"payment_intent","url":"/v1/payment_intents/pi_1"}`, "pi_1", "v1.payment_intent.succeeded pi_1"},
+		{"v2.money_management.outbound_transfer.posted", `{"id":"obt_1"}`, "obt_1", "v2.money_management.outbound_transfer.posted obt_1"},
+		{"payment_intent.succeeded", `{"id":"pi_1"}`, "pi_1", "payment_intent.succeeded pi_1"},
+		{"v2.core.event_destination.ping", `null`, "", "v2.core.event_destination.ping"},
+	} {
+		ev := say(t, p, fmt.Sprintf(thin, tc.typ, tc.related))
+		want := models.Event{ID: "evt_1", Kind: models.EventThin, ParentID: tc.parent, OccurredAt: now, Detail: tc.detail}
+		if !reflect.DeepEqual(ev, want) {
+			t.Errorf("%s\n got %+v\nwant %+v", tc.typ, ev, want)
+		}
+	}
+	withData := strings.Replace(fmt.Sprintf(thin, "payment_intent.succeeded", "null"), `"reason":null`, `"data":{"object":`+paid+`}`, 1)
+	if ev := say(t, p, withData); ev.Kind != models.EventThin || ev.Money != (models.Money{}) {
+		t.Errorf("a thin event with a sum in it: %+v, want it not believed", ev)
+	}
+	for name, body := range map[string]string{
+		"a snapshot's time":    strings.Replace(fmt.Sprintf(thin, "v1.x", "null"), `"2026-11-27T08:15:02.000Z"`, "1795767302", 1),
+		"a thin event's time":  strings.Replace(snapshot("payment_intent.succeeded", paid), "1795767302", `"2026-11-27T08:15:02.000Z"`, 1),
+		"another kind of both": strings.Replace(fmt.Sprintf(thin, "v1.x", "null"), "v2.core.event", "v3.core.event", 1),
+	} {
+		if ev := say(t, p, body); ev.Kind != models.EventUnparsable {
+			t.Errorf("%s: %+v, want unparsable", name, ev)
+		}
+	}
+	other := mustNew(t, `{"signing_secrets":["whsec_test_new"],"livemode":true}`)
+	if ev := say(t, other, fmt.Sprintf(thin, "v1.x", "null")); !ev.TestMode {
+		t.Errorf("a test event at a live endpoint: %+v, want test mode", ev)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -92,6 +93,9 @@ func (p *Provider) warn(text string) { p.warnings = append(p.warnings, text) }
 // secretPrefix begins every signing secret, and says nothing that a stranger does not know.
 const secretPrefix = "whsec_"
 
+// secretShort is far below what Stripe gives out, whsec_ and 32 characters: a secret of one or two is a slip that anybody can guess.
+const secretShort = len(secretPrefix) + 3
+
 // setSecrets refuses everything that could open the door: an empty key verifies what anybody signs with nothing.
 func (p *Provider) setSecrets(c Config) error {
 	if len(c.SigningSecrets) == 0 {
@@ -108,8 +112,12 @@ func (p *Provider) setSecrets(c Config) error {
 			return fmt.Errorf("%s: has blanks or a line break around it", name)
 		case strings.HasPrefix(secret, "sk_"), strings.HasPrefix(secret, "rk_"), strings.HasPrefix(secret, "pk_"):
 			return fmt.Errorf("%s: an API key; give the endpoint's signing secret (whsec_…)", name)
+		case slices.Contains(c.SigningSecrets[:i], secret):
+			p.warn(name + " is given before: while a secret is rolled, list the old one and the new one")
 		case !strings.HasPrefix(secret, secretPrefix):
 			p.warn(name + " does not begin with whsec_: is it the whole secret?")
+		case len(secret) < secretShort:
+			p.warn(name + " is short enough to be guessed: is it the whole secret?")
 		}
 		p.secrets = append(p.secrets, []byte(secret))
 	}
@@ -130,6 +138,10 @@ func (p *Provider) setTolerance(c Config) error {
 	}
 	if p.toleranceFuture < 0 || p.toleranceFuture > parse.ToleranceMax {
 		return fmt.Errorf("settings.future_tolerance_seconds: %d, expected 0 to %d", p.toleranceFuture, parse.ToleranceMax)
+	}
+	if p.tolerance > defaultTolerance || p.toleranceFuture > defaultTolerance {
+		p.warn(fmt.Sprintf("settings.tolerance_seconds: a copied callback stays good for %d s; Stripe's own libraries allow %d",
+			max(p.tolerance, p.toleranceFuture), defaultTolerance))
 	}
 	return nil
 }
@@ -174,6 +186,9 @@ func (p *Provider) setAccounts(c Config) error {
 	for i, account := range c.Accounts {
 		if strings.TrimSpace(account) == "" {
 			return fmt.Errorf("settings.accounts[%d]: empty", i)
+		}
+		if !strings.HasPrefix(account, "acct_") {
+			p.warn(fmt.Sprintf("settings.accounts[%d] does not begin with acct_: no event will name it so", i))
 		}
 		p.accounts[account] = true
 	}

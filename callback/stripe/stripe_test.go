@@ -145,19 +145,37 @@ func TestNewRefuses(t *testing.T) {
 }
 
 func TestNewDefaults(t *testing.T) {
-	p := mustNew(t, `{"comment":"x","provider":"stripe","path":"/callbacks/stripe","signing_secrets":["whsec_a"],"livemode":true}`)
+	p := mustNew(t, `{"comment":"x","provider":"stripe","path":"/callbacks/stripe","signing_secrets":["whsec_0123456789abcdef"],"livemode":true}`)
 	if zone, cut := p.Calendar(); zone != "Etc/UTC" || cut != 0 || p.Name() != "stripe" {
 		t.Errorf("%s: calendar %s, %s; want stripe: Etc/UTC, 0s", p.Name(), zone, cut)
 	}
 	if len(p.Warnings()) != 0 {
 		t.Errorf("warnings %q, want none", p.Warnings())
 	}
-	p = mustNew(t, `{"signing_secrets":["odd"],"report_timezone":"Asia/Shanghai"}`)
+	p = mustNew(t, `{"signing_secrets":["whsec_0123456789abcdef"],"report_timezone":"Asia/Shanghai"}`)
 	if zone, _ := p.Calendar(); zone != "Asia/Shanghai" {
 		t.Errorf("zone %s, want Asia/Shanghai", zone)
 	}
-	all := strings.Join(p.Warnings(), "\n")
-	if !strings.Contains(all, "livemode is not set") || !strings.Contains(all, "signing_secrets[0]") || strings.Contains(all, "odd") {
-		t.Errorf("warnings %q, want livemode and the odd secret by its place", all)
+}
+
+// What is allowed, and protects less than it seems to, is told by its place and never by its value.
+func TestWarnings(t *testing.T) {
+	const good = `"livemode":true,"signing_secrets":["whsec_0123456789abcdef"]`
+	for settings, want := range map[string]string{
+		`{` + good + `}`: "",
+		`{` + good + `,"tolerance_seconds":300,"future_tolerance_seconds":0,"accounts":["acct_1"]}`: "",
+		`{"signing_secrets":["whsec_0123456789abcdef"]}`:                                            "livemode is not set",
+		`{"livemode":true,"signing_secrets":["whsec_0123456789abcdef","odd0123456789abcdefghij"]}`:  "signing_secrets[1] does not begin with whsec_",
+		`{"livemode":true,"signing_secrets":["whsec_x"]}`:                                           "signing_secrets[0] is short enough to be guessed",
+		`{"livemode":true,"signing_secrets":["whsec_xyz"]}`:                                         "",
+		`{"livemode":true,"signing_secrets":["whsec_0123456789odd","whsec_0123456789odd"]}`:         "signing_secrets[1] is given before",
+		`{` + good + `,"tolerance_seconds":301}`:                                                    "stays good for 301 s",
+		`{` + good + `,"future_tolerance_seconds":900}`:                                             "stays good for 900 s",
+		`{` + good + `,"accounts":["acct_1","odd"]}`:                                                "accounts[1] does not begin with acct_",
+	} {
+		all := strings.Join(mustNew(t, settings).Warnings(), "\n")
+		if (all == "") != (want == "") || !strings.Contains(all, want) || strings.Contains(all, "odd") {
+			t.Errorf("%s: warnings %q, want %q", settings, all, want)
+		}
 	}
 }

@@ -3,10 +3,13 @@ package wechatpay
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"paybook/callback/providertest"
 	"paybook/models"
 )
 
@@ -58,6 +61,15 @@ func TestTimestampWindowIsOpenOnBothSides(t *testing.T) {
 		}
 		if !fine {
 			wantReason(t, err, models.ReasonTimestamp)
+		}
+	}
+	for _, off := range []time.Duration{299*time.Second + 999*time.Millisecond, 300 * time.Second} { // to the millisecond, on both sides
+		for _, at := range []time.Time{now.Add(off), now.Add(-off)} {
+			cb := signed(t, body, now, certSerial, certKey)
+			cb.ReceivedAt = at
+			if _, err := p.Verify(t.Context(), cb); (err == nil) != (off < 300*time.Second) {
+				t.Errorf("received %s off: %v", off, err)
+			}
 		}
 	}
 	wide := mustNew(t, map[string]any{"timestamp_tolerance_seconds": 600})
@@ -121,6 +133,10 @@ func TestHeadersDecide(t *testing.T) {
 		{"no timestamp", "Wechatpay-Timestamp", "", models.ReasonTimestamp},
 		{"timestamp no number", "Wechatpay-Timestamp", "1.795917603e9", models.ReasonTimestamp},
 		{"timestamp beyond int64", "Wechatpay-Timestamp", "99999999999999999999", models.ReasonTimestamp},
+		{"timestamp with a plus", "Wechatpay-Timestamp", "+" + strconv.FormatInt(now.Unix(), 10), models.ReasonTimestamp},
+		{"timestamp with a zero", "Wechatpay-Timestamp", "0" + strconv.FormatInt(now.Unix(), 10), models.ReasonTimestamp},
+		{"timestamp with a blank", "Wechatpay-Timestamp", strconv.FormatInt(now.Unix(), 10) + " ", models.ReasonTimestamp},
+		{"timestamp in milliseconds", "Wechatpay-Timestamp", strconv.FormatInt(now.UnixMilli(), 10), models.ReasonTimestamp},
 		{"timestamp far away", "Wechatpay-Timestamp", "-99999999999", models.ReasonTimestamp},
 		{"no nonce", "Wechatpay-Nonce", "", models.ReasonSignature},
 	}
@@ -139,6 +155,44 @@ func TestHeadersDecide(t *testing.T) {
 	cb.Headers.Set("Wechatpay-Signature-Type", "WECHATPAY2-SHA256-RSA2048")
 	if _, err := p.Verify(t.Context(), cb); err != nil {
 		t.Errorf("the documented type: %v", err)
+	}
+}
+
+// A signed header that comes twice is refused, whichever of the two is good: who checks one and reads the other would be fooled.
+func TestHeaderTwiceIsRefused(t *testing.T) {
+	p := mustNew(t, nil)
+	body := sealed(t, p, "TRANSACTION.SUCCESS", payment(nil), nil)
+	for _, name := range signedHeaders {
+		for _, second := range []func(good string) []string{
+			func(good string) []string { return []string{good, good} },
+			func(good string) []string { return []string{good, "x"} },
+			func(good string) []string { return []string{"x", good} },
+			func(good string) []string { return []string{good, ""} },
+		} {
+			cb := signed(t, body, now, certSerial, certKey)
+			cb.Headers.Set("Wechatpay-Signature-Type", signatureType)
+			cb.Headers[name] = second(cb.Headers.Get(name))
+			_, err := p.Verify(t.Context(), cb)
+			wantReason(t, err, models.ReasonSignature)
+		}
+	}
+	cb := signed(t, body, now, certSerial, certKey)
+	cb.Headers["Content-Type"] = []string{"application/json", "text/plain"}
+	if _, err := p.Verify(t.Context(), cb); err != nil {
+		t.Errorf("a header nobody signs, twice: %v", err)
+	}
+}
+
+// The probe is told apart whatever else is wrong with it, so that the alarm for forgeries stays quiet.
+func TestProbeIsAProbe(t *testing.T) {
+	p := mustNew(t, nil)
+	cb := signed(t, sealed(t, p, "TRANSACTION.SUCCESS", payment(nil), nil), now.AddDate(-1, 0, 0), "unknown", certKey)
+	for value, want := range map[string]bool{"WECHATPAY/SIGNTEST/": true, "WECHATPAY/SIGNTEST/x": true, "wechatpay/signtest/x": false, "xWECHATPAY/SIGNTEST/": false} {
+		cb.Headers.Set("Wechatpay-Signature", value)
+		_, err := p.Verify(t.Context(), cb)
+		if rejection := (*models.Rejection)(nil); !errors.As(err, &rejection) || rejection.Probe != want {
+			t.Errorf("%s: %v, want probe %v", value, err, want)
+		}
 	}
 }
 
@@ -225,6 +279,10 @@ func TestMerchantMustBeOurs(t *testing.T) {
 		{"foreign service provider", service, "TRANSACTION.SUCCESS", sub(fields{"sp_mchid": "1"}), false},
 		{"foreign service provider's app", service, "TRANSACTION.SUCCESS", sub(fields{"sp_appid": "1"}), false},
 		{"plain message, service provider's account", service, "TRANSACTION.SUCCESS", payment(nil), false},
+		{"service provider's refund of a sub merchant not served", service, "REFUND.SUCCESS", refund(fields{"mchid": nil, "sp_mchid": "1999999901", "sub_mchid": "1900000003"}), false},
+		{"service provider's refund without sub merchant", service, "REFUND.CLOSED", refund(fields{"mchid": nil, "sp_mchid": "1999999901"}), false},
+		{"complaint that names no merchant", service, "COMPLAINT.CREATE", fields{"complaint_id": "1"}, true},
+		{"complaint of a foreign merchant", plain, "COMPLAINT.CREATE", fields{"complaint_id": "1", "mchid": "1"}, false},
 		{"service provider's refund", service, "REFUND.SUCCESS", refund(fields{"mchid": nil, "sp_mchid": "1999999901", "sub_mchid": "1900000001"}), true},
 	}
 	for _, c := range cases {
@@ -274,19 +332,31 @@ func FuzzVerify(f *testing.F) {
 	} {
 		f.Add([]byte(body), []byte(`{"amount":{"total":1e9}}`), "REFUND.CLOSED", "1795917603", "WECHATPAY/SIGNTEST/x")
 	}
+	for kind, plain := range map[string]fields{
+		"TRANSACTION.SUCCESS": payment(nil), "REFUND.ABNORMAL": refund(fields{"refund_status": "ABNORMAL", "success_time": nil}),
+		"COMPLAINT.CREATE": {"complaint_id": "200201820200101080076610000", "action_type": "CREATE_COMPLAINT"},
+	} {
+		f.Add([]byte("{}"), mustJSON(f, plain), kind, "0", "")
+	}
 	f.Fuzz(func(t *testing.T, body, plain []byte, eventType, timestamp, signature string) {
 		forged := signed(t, body, now, certSerial, certKey)
 		forged.Headers.Set("Wechatpay-Timestamp", timestamp)
 		forged.Headers.Set("Wechatpay-Signature", signature)
-		if events, err := p.Verify(t.Context(), forged); err == nil {
-			t.Fatalf("a forged callback was accepted: %+v", events)
+		genuine := []models.Callback{
+			signed(t, body, now, certSerial, certKey),
+			signed(t, sealed(t, p, eventType, string(plain), nil), now, certSerial, certKey),
 		}
-		for _, b := range [][]byte{body, sealed(t, p, eventType, string(plain), nil)} {
-			events, err := p.Verify(t.Context(), signed(t, b, now, certSerial, certKey))
-			if err == nil && (len(events) != 1 || events[0].Kind == "" || events[0].Money.Minor < 0) {
-				t.Fatalf("events %+v", events)
+		providertest.Bounded(t, len(body)+len(plain), func() {
+			if events, err := p.Verify(t.Context(), forged); err == nil {
+				t.Fatalf("a forged callback was accepted: %+v", events)
 			}
-		}
+			for _, cb := range genuine {
+				events, err := p.Verify(t.Context(), cb)
+				if err == nil && (len(events) != 1 || events[0].Kind == "" || events[0].Money.Minor < 0) {
+					t.Fatalf("events %+v", events)
+				}
+			}
+		})
 	})
 }
 

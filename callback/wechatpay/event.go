@@ -26,6 +26,8 @@ var refundStates = map[string]struct {
 	"REFUND.SUCCESS":  {models.RefundSucceeded, "SUCCESS"},
 	"REFUND.CLOSED":   {models.RefundClosed, "CLOSED"},
 	"REFUND.ABNORMAL": {models.RefundAbnormal, "ABNORMAL"},
+	// No page lists this one; the query API and the bills know the state, and it would mean nothing else.
+	"REFUND.PROCESSING": {models.RefundPending, "PROCESSING"},
 }
 
 func (m message) kind() string { return m.envelope.Get("event_type").String() }
@@ -50,7 +52,7 @@ func (m message) event() models.Event {
 		ev.Kind = refund.kind
 		err = m.fillRefund(&ev, refund.state)
 	case strings.HasPrefix(m.kind(), "COMPLAINT."):
-		m.fillComplaint(&ev)
+		err = m.fillComplaint(&ev)
 	case m.kind() == "":
 		err = errors.New("event_type is missing")
 	default:
@@ -113,14 +115,18 @@ func (m message) fillRefund(ev *models.Event, state string) (err error) {
 	return nil
 }
 
-// fillComplaint: no money, no payment; everything else is had from the complaint's own query.
-func (m message) fillComplaint(ev *models.Event) {
+// fillComplaint: no money, no payment; everything else is had from the complaint's own query, by its number.
+func (m message) fillComplaint(ev *models.Event) error {
 	ev.Kind = models.DisputeUpdated
 	if m.kind() == "COMPLAINT.CREATE" {
 		ev.Kind = models.DisputeCreated
 	}
-	ev.TransactionID = m.resource.Get("complaint_id").String()
-	ev.Detail = fmt.Sprintf("complaint %s: %s", clip(ev.TransactionID), clip(m.resource.Get("action_type").String()))
+	id := m.resource.Get("complaint_id").String()
+	if !isID(id) {
+		return errors.New("complaint_id is missing or no id")
+	}
+	ev.TransactionID, ev.Detail = id, fmt.Sprintf("complaint %s: %s", id, clip(m.resource.Get("action_type").String()))
+	return nil
 }
 
 // money reads fen from the amount object. Refunds state no currency: merchants at home have yuan only. Another currency is
@@ -145,10 +151,11 @@ func (m message) money(field string) (models.Money, error) {
 	return sum, nil
 }
 
-// payer is for information, so one that can't be read is one not told.
+// payer is for information, so one that can't be read is one not told. Neither is one in another currency than the order's.
 func (m message) payer(field, currency string) int64 {
-	sum, err := models.ParseMinor(m.resource.Get("amount", field).Number(), currency, models.Digits(currency))
-	if err != nil || sum.Minor < 0 {
+	amount := m.resource.Get("amount")
+	sum, err := models.ParseMinor(amount.Get(field).Number(), currency, models.Digits(currency))
+	if own := amount.Get("payer_currency").String(); err != nil || sum.Minor < 0 || own != "" && own != currency {
 		return 0
 	}
 	return sum.Minor

@@ -105,27 +105,91 @@ func TestAnotherCurrencyIsBookedAsItIs(t *testing.T) {
 	}
 }
 
+// Each refund event must carry its own state; any other is a contradiction, and no state is no state.
+func TestRefundStates(t *testing.T) {
+	p := mustNew(t, nil)
+	states := map[string]models.EventKind{
+		"SUCCESS": models.RefundSucceeded, "CLOSED": models.RefundClosed, "ABNORMAL": models.RefundAbnormal, "PROCESSING": models.RefundPending,
+	}
+	for event, kind := range states {
+		for _, state := range []string{"SUCCESS", "CLOSED", "ABNORMAL", "PROCESSING", "success", "CHANGE", ""} {
+			want := models.EventUnparsable
+			if state == event {
+				want = kind
+			}
+			got, err := tell(t, p, sealed(t, p, "REFUND."+event, refund(fields{"refund_status": state}), nil))
+			if err != nil || got.Kind != want {
+				t.Errorf("REFUND.%s of state %q = %s (%s), %v; want %s", event, state, got.Kind, got.Detail, err, want)
+			}
+		}
+	}
+	asQueried := refund(fields{"refund_status": nil, "status": "SUCCESS"}) // the name that the query API has for it
+	if got, err := tell(t, p, sealed(t, p, "REFUND.SUCCESS", asQueried, nil)); err != nil || got.Kind != models.EventUnparsable {
+		t.Errorf("a refund as the query API tells it: %+v, %v; want unparsable", got, err)
+	}
+}
+
+// A refund notification is no payment notification with other words, and the reverse.
+func TestShapesAreNotMixed(t *testing.T) {
+	p := mustNew(t, nil)
+	for kind, plain := range map[string]fields{
+		"REFUND.SUCCESS": payment(nil), "TRANSACTION.SUCCESS": refund(fields{"appid": "wx0000000000000001"}), "COMPLAINT.CREATE": payment(nil),
+	} {
+		if got, err := tell(t, p, sealed(t, p, kind, plain, nil)); err != nil || got.Kind != models.EventUnparsable {
+			t.Errorf("%s: %+v, %v; want unparsable", kind, got, err)
+		}
+	}
+}
+
+// What the payer paid is told in the order's currency or not at all.
+func TestPayerInAnotherCurrency(t *testing.T) {
+	p := mustNew(t, nil)
+	for currency, want := range map[string]int64{"CNY": 1500, "HKD": 0, "": 1500} {
+		amount := fields{"total": 2000, "payer_total": 1500, "currency": "CNY", "payer_currency": currency}
+		got, err := tell(t, p, sealed(t, p, "TRANSACTION.SUCCESS", payment(fields{"amount": amount}), nil))
+		if err != nil || got.Kind != models.PaymentSucceeded || got.PayerMinor != want {
+			t.Errorf("payer_currency %q: %+v, %v; want payer %d", currency, got, err, want)
+		}
+	}
+}
+
 func TestComplaintsAndOtherProducts(t *testing.T) {
 	p := mustNew(t, nil)
-	complaint := fields{"complaint_id": "200201820200101080076610000", "action_type": "USER_RESPONSE"}
 	cases := []struct {
-		kind string
-		want models.EventKind
+		kind, action string
+		want         models.EventKind
 	}{
-		{"COMPLAINT.CREATE", models.DisputeCreated},
-		{"COMPLAINT.STATE_CHANGE", models.DisputeUpdated},
-		{"TRANSACTION.FAIL", models.EventUnknown},
-		{"PAYSCORE.USER_PAID", models.EventUnknown},
-		{"COUPON.USE", models.EventUnknown},
-		{"REFUND.SOMETHING_NEW", models.EventUnknown},
+		{"COMPLAINT.CREATE", "CREATE_COMPLAINT", models.DisputeCreated},
+		{"COMPLAINT.STATE_CHANGE", "CONTINUE_COMPLAINT", models.DisputeUpdated},
+		{"COMPLAINT.STATE_CHANGE", "USER_RESPONSE", models.DisputeUpdated},
+		{"COMPLAINT.STATE_CHANGE", "RESPONSE_BY_PLATFORM", models.DisputeUpdated},
+		{"COMPLAINT.STATE_CHANGE", "SELLER_REFUND", models.DisputeUpdated},
+		{"COMPLAINT.STATE_CHANGE", "MERCHANT_RESPONSE", models.DisputeUpdated},
+		{"COMPLAINT.STATE_CHANGE", "MERCHANT_CONFIRM_COMPLETE", models.DisputeUpdated},
+		{"COMPLAINT.STATE_CHANGE", "NEW_ACTION_2027", models.DisputeUpdated},
+		{"COMPLAINT.SOMETHING_NEW", "", models.DisputeUpdated},
+		{"TRANSACTION.FAIL", "", models.EventUnknown},
+		{"PAYSCORE.USER_PAID", "", models.EventUnknown},
+		{"COUPON.USE", "", models.EventUnknown},
+		{"ENTRUST.CONTRACT", "", models.EventUnknown},
+		{"MCHTRANSFER.BATCH.FINISHED", "", models.EventUnknown},
+		{"REFUND.SOMETHING_NEW", "", models.EventUnknown},
+		{"transaction.success", "", models.EventUnknown},
 	}
 	for _, c := range cases {
-		got, err := tell(t, p, sealed(t, p, c.kind, complaint, nil))
-		if err != nil || got.Kind != c.want || got.Money.Minor != 0 || got.OrderID != "" {
+		complaint := fields{"complaint_id": "200201820200101080076610000", "action_type": c.action}
+		got, err := tell(t, p, sealed(t, p, c.kind, complaint, fields{"create_time": "2026-11-29T10:00:01+08:00"}))
+		if err != nil || got.Kind != c.want || got.Money != (models.Money{}) || got.OrderID != "" || got.ParentID != "" {
 			t.Errorf("%s = %+v, %v; want %s without money", c.kind, got, err, c.want)
 		}
-		if c.want == models.DisputeUpdated && (!strings.Contains(got.Detail, "USER_RESPONSE") || got.TransactionID != complaint["complaint_id"]) {
+		if c.want != models.EventUnknown && (!strings.Contains(got.Detail, c.action) || got.TransactionID != complaint["complaint_id"]) {
 			t.Errorf("%s = %+v, want complaint and action named", c.kind, got)
+		}
+	}
+	for _, id := range []any{nil, "", " ", 42, "a\nb", strings.Repeat("1", 65)} {
+		got, err := tell(t, p, sealed(t, p, "COMPLAINT.CREATE", with(fields{"action_type": "CREATE_COMPLAINT"}, fields{"complaint_id": id}), nil))
+		if err != nil || got.Kind != models.EventUnparsable || got.TransactionID != "" || !strings.Contains(got.Detail, "complaint_id") {
+			t.Errorf("complaint_id %v: %+v, %v; want unparsable", id, got, err)
 		}
 	}
 }

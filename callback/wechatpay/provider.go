@@ -53,6 +53,7 @@ type Provider struct {
 	resource  cipher.AEAD
 	keys      map[string]verifyKey // by what Wechatpay-Serial may say
 	tolerance time.Duration
+	warnings  []string
 }
 
 // New reads an account's settings; paths in them are relative to dir. The error names the setting.
@@ -76,6 +77,7 @@ func New(settings json.RawMessage, dir string) (*Provider, error) {
 	if err := p.loadKeys(c, dir); err != nil {
 		return nil, err
 	}
+	p.warn(c)
 	block, err := aes.NewCipher([]byte(c.APIv3Key))
 	if err != nil {
 		return nil, fmt.Errorf("settings.api_v3_key: %w", err)
@@ -103,6 +105,21 @@ func (c Config) check(appIDs []string) error {
 	}
 	return nil
 }
+
+// warn notes what is allowed and one-sided. A merchant that has only the public key lacks nothing: new ones get no certificate.
+func (p *Provider) warn(c Config) {
+	if len(c.PublicKeys) == 0 {
+		p.warnings = append(p.warnings, "settings.public_keys: empty; WeChat Pay is moving merchants from platform certificates to its public key, "+
+			"and each callback signed with that would be refused: add the key under its id ("+publicKeyPrefix+"…)")
+	}
+	if p.tolerance > toleranceDefault*time.Second {
+		p.warnings = append(p.warnings, fmt.Sprintf("settings.timestamp_tolerance_seconds: a copied callback stays good for %s; WeChat Pay's own rule is %d s",
+			p.tolerance, toleranceDefault))
+	}
+}
+
+// Warnings are things about the settings that are allowed but worth a line at start-up. They hold no secret.
+func (p *Provider) Warnings() []string { return p.warnings }
 
 func all(list []string, ok func(string) bool) bool {
 	return !slices.ContainsFunc(list, func(s string) bool { return !ok(s) })

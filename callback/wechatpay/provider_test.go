@@ -110,3 +110,25 @@ func TestCalendarAndExpiries(t *testing.T) {
 		t.Errorf("Expiries = %v, want the certificate only, in UTC", got)
 	}
 }
+
+// What is allowed, and protects less than it seems to. New merchants get no certificate, so that theirs is no lack.
+func TestWarnings(t *testing.T) {
+	for _, c := range []struct {
+		change map[string]any
+		want   string
+	}{
+		{nil, ""},
+		{map[string]any{"platform_certs": nil}, ""},
+		{map[string]any{"platform_certs": map[string]string{}}, ""},
+		{map[string]any{"public_keys": nil}, "settings.public_keys: empty"},
+		{map[string]any{"public_keys": map[string]string{}}, "settings.public_keys: empty"},
+		{map[string]any{"timestamp_tolerance_seconds": 300}, ""},
+		{map[string]any{"timestamp_tolerance_seconds": nil}, ""},
+		{map[string]any{"timestamp_tolerance_seconds": 301}, "stays good for 5m1s"},
+	} {
+		all := strings.Join(mustNew(t, c.change).Warnings(), "\n")
+		if (all == "") != (c.want == "") || !strings.Contains(all, c.want) || strings.Contains(all, "TestOnlyApiV3Key") {
+			t.Errorf("%v: warnings %q, want %q", c.change, all, c.want)
+		}
+	}
+}

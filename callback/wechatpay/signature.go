@@ -20,6 +20,9 @@ const signatureType = "WECHATPAY2-SHA256-RSA2048"
 // probePrefix starts the wrong signatures that the provider sends on purpose, to see whether we check.
 const probePrefix = "WECHATPAY/SIGNTEST/"
 
+// signedHeaders decide about the signature. Given twice, one party could check the first and another use the second.
+var signedHeaders = []string{"Wechatpay-Signature", "Wechatpay-Signature-Type", "Wechatpay-Serial", "Wechatpay-Timestamp", "Wechatpay-Nonce"}
+
 // checkSignature returns the time the provider signed at. The cheap checks come first, and the probe before them, so that it is
 // counted as one whatever else is wrong with it.
 func (p *Provider) checkSignature(cb models.Callback) (time.Time, error) {
@@ -30,6 +33,11 @@ func (p *Provider) checkSignature(cb models.Callback) (time.Time, error) {
 	}
 	if strings.HasPrefix(signature, probePrefix) {
 		return time.Time{}, &models.Rejection{Reason: models.ReasonSignature, Detail: "the provider's signature probe", Probe: true}
+	}
+	for _, name := range signedHeaders {
+		if n := len(h.Values(name)); n > 1 {
+			return time.Time{}, reject(models.ReasonSignature, "header %s is given %d times", name, n)
+		}
 	}
 	if kind := h.Get("Wechatpay-Signature-Type"); kind != "" && kind != signatureType {
 		return time.Time{}, reject(models.ReasonAlgorithm, "Wechatpay-Signature-Type is %q, expected %s", clip(kind), signatureType)
@@ -56,7 +64,7 @@ func (p *Provider) checkSignature(cb models.Callback) (time.Time, error) {
 // checkFreshness refuses at exactly the tolerance, on both sides, as the provider's own library does.
 func (p *Provider) checkFreshness(text string, receivedAt time.Time) (time.Time, error) {
 	seconds, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || len(text) > 12 {
+	if err != nil || len(text) > 12 || strconv.FormatInt(seconds, 10) != text {
 		return time.Time{}, reject(models.ReasonTimestamp, "Wechatpay-Timestamp %q is no unix time", clip(text))
 	}
 	signedAt := time.Unix(seconds, 0).UTC()

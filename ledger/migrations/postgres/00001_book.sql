@@ -29,6 +29,7 @@ CREATE TABLE transactions (
     currency        text NOT NULL,
     payer_minor     bigint NOT NULL DEFAULT 0,
     refunded_minor  bigint NOT NULL DEFAULT 0,
+    derived         boolean NOT NULL DEFAULT false,
     status          text NOT NULL,
     event           text NOT NULL,
     outcome         text NOT NULL,
@@ -36,6 +37,7 @@ CREATE TABLE transactions (
     source          text NOT NULL,
     callback_id     text NOT NULL DEFAULT '',
     occurred_at     timestamptz NOT NULL,
+    lost_at         timestamptz,
     created_at      timestamptz NOT NULL,
     updated_at      timestamptz NOT NULL,
     -- the key is (account, kind, transaction_id); in this order one comparison tells two of them apart, and the usual one three

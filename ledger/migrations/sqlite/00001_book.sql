@@ -30,6 +30,7 @@ CREATE TABLE transactions (
     currency        TEXT NOT NULL,
     payer_minor     INTEGER NOT NULL DEFAULT 0,
     refunded_minor  INTEGER NOT NULL DEFAULT 0,
+    derived         INTEGER NOT NULL DEFAULT 0,
     status          TEXT NOT NULL,
     event           TEXT NOT NULL,
     outcome         TEXT NOT NULL,
@@ -37,6 +38,7 @@ CREATE TABLE transactions (
     source          TEXT NOT NULL,
     callback_id     TEXT NOT NULL DEFAULT '',
     occurred_at     TEXT NOT NULL,
+    lost_at         TEXT,
     created_at      TEXT NOT NULL,
     updated_at      TEXT NOT NULL,
     -- the key is (account, kind, transaction_id); in this order one comparison tells two of them apart, and the usual one three

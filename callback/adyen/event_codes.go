@@ -1,0 +1,146 @@
+package adyen
+
+import (
+	"errors"
+
+	"paybook/models"
+)
+
+// reading turns a notice into an event; its error says which field can't be used.
+type reading func(n notice) (models.Event, error)
+
+// eventCodes is every event code that we use; all others are EventUnknown, for Adyen adds new ones.
+//
+// Duplicates are told by code, pspReference and success together: all events of one dispute have the same pspReference, and a
+// refund that comes back has the refund's.
+var eventCodes = map[string]reading{
+	"AUTHORISATION":  authorisation,
+	"CAPTURE":        capture,
+	"CAPTURE_FAILED": happened(captureFailed),
+
+	"CANCELLATION":     happened(cancelled),
+	"TECHNICAL_CANCEL": happened(cancelled),
+	"EXPIRE":           happened(cancelled),
+	"CANCEL_OR_REFUND": happened(givenBack),
+
+	"REFUND":            refund,
+	"REFUND_FAILED":     happened(refundAs(models.RefundFailed)), // its success says that the failure is true
+	"REFUNDED_REVERSED": happened(refundAs(models.RefundFailed)),
+
+	"NOTIFICATION_OF_CHARGEBACK":        happened(dispute(models.DisputeNotified)),
+	"REQUEST_FOR_INFORMATION":           happened(dispute(models.DisputeInquiry)),
+	"CHARGEBACK":                        happened(dispute(models.DisputeOpened)),
+	"DISPUTE_OPENED_WITH_CHARGEBACK":    happened(dispute(models.DisputeOpened)), // no notification went before it
+	"CHARGEBACK_REVERSED":               happened(dispute(models.DisputeWon)),    // the money is back; it may be taken again
+	"SECOND_CHARGEBACK":                 happened(dispute(models.DisputeLost)),
+	"PREARBITRATION_LOST":               happened(dispute(models.DisputeLost)),
+	"PREARBITRATION_WON":                happened(dispute(models.DisputeWon)),
+	"ISSUER_RESPONSE_TIMEFRAME_EXPIRED": happened(dispute(models.DisputeWon)),
+
+	"REPORT_AVAILABLE": happened(reportAvailable),
+}
+
+// happened is for codes that only tell something when it succeeded: with success false nothing has changed.
+func happened(do reading) reading {
+	return func(n notice) (models.Event, error) {
+		if !n.succeeded {
+			return unknown(n.text("eventCode") + " did not succeed: nothing has changed. " + n.reason()), nil
+		}
+		return do(n)
+	}
+}
+
+// authorisation is the payment itself. Refused, it is one attempt, and the order stays open for another, which has a
+// pspReference of its own.
+func authorisation(n notice) (models.Event, error) {
+	id := n.text("pspReference")
+	if !n.succeeded {
+		ev, err := n.payment(models.PaymentFailed, id)
+		ev.Detail = n.reason()
+		return ev, err
+	}
+	ev, err := n.payment(models.PaymentAuthorised, id)
+	switch {
+	case err == nil && ev.Money.Minor == 0:
+		return unknown("an authorisation of 0: a card was checked, nothing is paid"), nil
+	case n.isPaidWhenAuthorised():
+		ev.Kind, ev.Told = models.PaymentSucceeded, models.PaymentAuthorised
+		ev.Detail = "authorised, which means paid (settings.authorised_means_paid)"
+	}
+	return ev, err
+}
+
+// capture is told under an id of its own, and is the same money as the authorisation: so it is named by that, and its own id is
+// a further name. Refused, it can be asked for again.
+func capture(n notice) (models.Event, error) {
+	payment := n.text("originalReference")
+	if payment == "" {
+		return models.Event{}, errors.New("originalReference: missing: of which payment?")
+	}
+	if !n.succeeded {
+		ev, err := n.payment(models.PaymentFailed, payment)
+		ev.Detail = "capture refused. " + n.reason()
+		return ev, err
+	}
+	return n.payment(models.PaymentCaptured, payment, n.text("pspReference"))
+}
+
+// captureFailed: a capture that was told as done will bring no money. The payment is taken back under the capture's id.
+func captureFailed(n notice) (models.Event, error) {
+	ev, err := givenBack(n)
+	ev.Detail = "the capture failed, no money will come. " + n.reason()
+	return ev, err
+}
+
+// cancelled ends an authorisation. Where that counts as paid, the payment is taken back; otherwise no money will be taken for it.
+func cancelled(n notice) (models.Event, error) {
+	if n.isPaidWhenAuthorised() {
+		return givenBack(n)
+	}
+	payment := n.text("originalReference")
+	if payment == "" {
+		return models.Event{}, errors.New("originalReference: missing: of which payment?")
+	}
+	return n.payment(models.PaymentClosed, payment)
+}
+
+// givenBack is money, or the right to it, that goes back under an id of its own. Whether CANCEL_OR_REFUND cancelled or refunded
+// stands in additionalData["modification.action"], which is not signed and so is not asked: either way the shop does not have it.
+func givenBack(n notice) (models.Event, error) {
+	ev, err := n.movement(models.PaymentVoided, n.text("pspReference"), n.text("originalReference"))
+	if err == nil && ev.Money.Minor == 0 {
+		err = errors.New("amount: 0: how much is given back?")
+	}
+	return ev, err
+}
+
+// refund is sent to the scheme, or was not possible. REFUND_FAILED may follow days later.
+func refund(n notice) (models.Event, error) {
+	if n.succeeded {
+		return refundAs(models.RefundSucceeded)(n)
+	}
+	return refundAs(models.RefundFailed)(n)
+}
+
+// refundAs: the shop's own refund number is not told in a signed field, so it is not told.
+func refundAs(kind models.EventKind) reading {
+	return func(n notice) (models.Event, error) {
+		ev, err := n.movement(kind, n.text("pspReference"), n.text("originalReference"))
+		ev.Detail = n.reason()
+		return ev, err
+	}
+}
+
+// dispute: originalReference may be missing in later events of a dispute; the book then finds the payment by the dispute.
+func dispute(kind models.EventKind) reading {
+	return func(n notice) (models.Event, error) {
+		ev, err := n.movement(kind, n.text("pspReference"), n.text("originalReference"))
+		ev.Detail = n.reason()
+		return ev, err
+	}
+}
+
+// reportAvailable names a file that can be fetched. Its address is not signed: it is shown, never to be followed.
+func reportAvailable(n notice) (models.Event, error) {
+	return models.Event{Kind: models.ReportAvailable, TransactionID: n.text("pspReference"), Detail: n.reason()}, nil
+}

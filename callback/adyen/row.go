@@ -1,0 +1,187 @@
+package adyen
+
+import (
+	"cmp"
+	"hash/maphash"
+	"strconv"
+	"strings"
+	"time"
+
+	"paybook/callback/parse"
+	"paybook/models"
+)
+
+// settlement is a settlement details report with its current row.
+type settlement struct {
+	*parse.Table
+	p        *Provider
+	zone     *time.Location
+	batches  batches
+	captures captures
+}
+
+func (f *settlement) entry() (models.Entry, error) {
+	e := models.Entry{Status: models.StatusSucceeded, StatusText: f.Get("Type"), OrderID: f.Get("Merchant Reference"), Line: f.Line()}
+	if err := f.p.checkMerchant(f.Table); err != nil {
+		return e, err
+	}
+	typ, known := rowTypes[strings.ToLower(e.StatusText)]
+	if !known {
+		typ.kind, e.UnknownKind = models.EntryAdjustment, cmp.Or(e.StatusText, "(empty)")
+	}
+	e.Kind = typ.kind
+	net, err := f.balance("Net Debit (NC)", "Net Credit (NC)", "Net Currency")
+	if err != nil {
+		return e, err
+	}
+	if e.OccurredAt, err = f.p.rowTime(f.Table, "Creation Date", f.zone); err != nil {
+		return e, err
+	}
+	if e.Kind.Compared() {
+		err = f.movement(&e, typ, net)
+	} else {
+		f.other(&e, net)
+	}
+	f.batches.add(f, e.Kind, net)
+	return e, err
+}
+
+// movement is a row that a callback has told of: the payment by its own reference, all else by that of the modification or dispute.
+// Its sum is the gross one, in the shopper's currency; a small payment can cost more than it brings, so the net says nothing.
+func (f *settlement) movement(e *models.Entry, typ rowType, net models.Money) error {
+	if err := f.names(e); err != nil {
+		return err
+	}
+	gross, err := f.balance("Gross Debit (GC)", "Gross Credit (GC)", "Gross Currency")
+	if err != nil {
+		return err
+	}
+	side, other := "Gross Debit (GC)", "Gross Credit (GC)"
+	if typ.credit {
+		side, other = other, side
+	}
+	switch {
+	case f.Get(side) == "" && f.Get(other) == "":
+		return f.Fail(side, "empty: a row of type %s needs its sum", clip(e.StatusText))
+	case typ.credit != (gross.Minor > 0) && gross.Minor != 0:
+		return f.Fail(other, "%s is on the wrong side for a row of type %s", gross.Abs().Text(), clip(e.StatusText))
+	}
+	e.Money = gross.Abs()
+	e.Adjusts = e.Kind == models.Payment && f.captures.isFurther(e)
+	e.Fee, err = f.fee(net.Currency)
+	return err
+}
+
+// names: the Modification Reference is the capture of a payment, and the very thing of all else.
+func (f *settlement) names(e *models.Entry) error {
+	payment, err := f.id("Psp Reference")
+	if err != nil {
+		return err
+	}
+	if e.Kind == models.Payment {
+		e.TransactionID = payment
+		capture, err := f.ID("Modification Reference")
+		if capture != "" && capture != payment {
+			e.Aliases = []string{capture}
+		}
+		return err
+	}
+	if own := f.Get("Modification Merchant Reference"); e.Kind == models.Refund && own != e.OrderID {
+		e.RefundOrderID = own
+	}
+	e.ParentID = payment
+	e.TransactionID, err = f.id("Modification Reference")
+	return err
+}
+
+// id is an identifier that must be there.
+func (f *settlement) id(column string) (string, error) {
+	id, err := f.ID(column)
+	if err == nil && id == "" {
+		err = f.Fail(column, "empty: a row of type %s has no name without it", clip(f.Get("Type")))
+	}
+	return id, err
+}
+
+// other is a row of the account: a fee as what Adyen kept, a payout as what was paid, all else as it moved the balance. Such rows can
+// be alike in every cell, so the row's number is part of their name; a payout has the text that the bank shows.
+func (f *settlement) other(e *models.Entry, net models.Money) {
+	reference := f.Get("Modification Reference")
+	e.ParentID = f.Get("Psp Reference")
+	e.Money, e.Fee = net, models.Money{Currency: net.Currency}
+	e.TransactionID = strings.Join([]string{f.Get("Batch Number"), e.StatusText, reference, net.Text(), strconv.Itoa(e.Line)}, ":")
+	switch e.Kind {
+	case models.EntryFee:
+		e.Money.Minor = -net.Minor
+	case models.Payout:
+		e.Money = net.Abs()
+		e.TransactionID = cmp.Or(reference, e.TransactionID)
+	}
+}
+
+// balance reads a debit and a credit column as one sum, credit positive. Either may be empty.
+func (f *settlement) balance(debit, credit, currency string) (models.Money, error) {
+	sum, err := f.unsigned(credit, currency)
+	if err != nil {
+		return sum, err
+	}
+	out, err := f.unsigned(debit, currency)
+	switch {
+	case err != nil:
+		return sum, err
+	case sum.Minor != 0 && out.Minor != 0:
+		return sum, f.Fail(debit, "%s here and %s in %s: one of the two must be empty", out.Text(), sum.Text(), credit)
+	}
+	sum.Minor -= out.Minor
+	return sum, nil
+}
+
+func (f *settlement) unsigned(column, currency string) (models.Money, error) {
+	code, err := models.ParseCurrency(f.Get(currency))
+	if err != nil {
+		return models.Money{}, f.Fail(currency, "%v", err)
+	}
+	if f.Get(column) == "" {
+		return models.Money{Currency: code}, nil
+	}
+	m, err := f.Money(column, code)
+	if err == nil && m.Minor < 0 {
+		err = f.Fail(column, "%s has a sign; debit and credit have columns of their own", m.Text())
+	}
+	return m, err
+}
+
+// fee may be negative, when Adyen gave back.
+func (f *settlement) fee(currency string) (models.Money, error) {
+	fee := models.Money{Currency: currency}
+	for _, column := range feeColumns {
+		if f.Get(column) == "" {
+			continue
+		}
+		part, err := f.Money(column, currency)
+		if err != nil {
+			return fee, err
+		}
+		fee.Minor += part.Minor
+	}
+	return fee, nil
+}
+
+// captures tells the captures of one payment apart from a row given twice: for each payment it keeps the first capture, as hashes,
+// because a report can have a million of them.
+type captures struct {
+	seed  maphash.Seed
+	first map[uint64]uint64
+}
+
+func newCaptures() captures { return captures{maphash.MakeSeed(), map[uint64]uint64{}} }
+
+// isFurther is true for a row whose payment has had a row before, of another capture.
+func (c captures) isFurther(e *models.Entry) bool {
+	payment, capture := maphash.String(c.seed, e.TransactionID), maphash.String(c.seed, strings.Join(e.Aliases, ""))
+	first, seen := c.first[payment]
+	if !seen {
+		c.first[payment] = capture
+	}
+	return seen && first != capture
+}

@@ -1,0 +1,52 @@
+package adyen
+
+import "paybook/models"
+
+// rowType is what a row's Type means for the book.
+type rowType struct {
+	kind   models.TransactionKind
+	credit bool // a movement comes in the credit columns, otherwise in the debit columns
+}
+
+// rowTypes are the types of a settlement details report, in small letters, as their case is not the same everywhere. Those that are
+// neither movements of ours nor fees move the balance all the same, and are kept as adjustments under their own word; a type that is
+// not here is new, and the report says so. With "externally" the money goes another way than through Adyen.
+var rowTypes = map[string]rowType{
+	"settled":                      {models.Payment, true},
+	"settledexternally":            {models.Payment, true},
+	"settledexternallywithinfo":    {models.Payment, true},
+	"settledinstallment":           {models.Payment, true},
+	"refunded":                     {models.Refund, false},
+	"refundedexternally":           {models.Refund, false},
+	"refundedexternallywithinfo":   {models.Refund, false},
+	"refundedreversed":             {models.RefundReversal, true},
+	"chargeback":                   {models.Chargeback, false},
+	"chargebackexternally":         {models.Chargeback, false},
+	"chargebackexternallywithinfo": {models.Chargeback, false},
+	"secondchargeback":             {models.Chargeback, false},
+	"chargebackreversed":           {models.ChargebackReversal, true},
+
+	"fee":                    {kind: models.EntryFee},
+	"misccosts":              {kind: models.EntryFee},
+	"invoicededuction":       {kind: models.EntryFee},
+	"paymentcost":            {kind: models.EntryFee},
+	"settlecost":             {kind: models.EntryFee},
+	"authorisationschemefee": {kind: models.EntryFee},
+
+	"merchantpayout": {kind: models.Payout},
+
+	"paidout":                 {kind: models.EntryAdjustment}, // to third parties
+	"paidoutreversed":         {kind: models.EntryAdjustment},
+	"internalcompanypayout":   {kind: models.EntryAdjustment},
+	"epapaid":                 {kind: models.EntryAdjustment},
+	"bankinstructionreturned": {kind: models.EntryAdjustment},
+	"depositcorrection":       {kind: models.EntryAdjustment},
+	"balancetransfer":         {kind: models.EntryAdjustment}, // from or to another batch
+	"reserveadjustment":       {kind: models.EntryAdjustment},
+	"matchedstatement":        {kind: models.EntryAdjustment},
+	"manualcorrected":         {kind: models.EntryAdjustment},
+}
+
+// feeColumns are what Adyen kept of a row, in its net currency: Commission alone for a blended price, the others for
+// interchange++. A chargeback's fee is there as well, on top of the sum that is taken back.
+var feeColumns = []string{"Commission (NC)", "Markup (NC)", "Scheme Fees (NC)", "Interchange (NC)"}

@@ -1,0 +1,94 @@
+package paypal
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"paybook/models"
+)
+
+const dispute = `{"dispute_id":"PP-D-1","create_time":"2026-11-27T21:00:00Z","update_time":"2026-11-28T03:00:00Z","reason":"UNAUTHORISED","status":"RESOLVED",
+	"disputed_transactions":[{"seller_transaction_id":"CAP1","invoice_number":"ORD-1","custom":"cart 1","gross_amount":{"currency_code":"USD","value":"75.00"}}],
+	"dispute_amount":{"currency_code":"USD","value":"75.00"},"dispute_life_cycle_stage":"CHARGEBACK","dispute_outcome":{"outcome_code":"RESOLVED_BUYER_FAVOUR"}}`
+
+func TestDisputes(t *testing.T) {
+	const created, updated, resolved = "CUSTOMER.DISPUTE.CREATED", "CUSTOMER.DISPUTE.UPDATED", "CUSTOMER.DISPUTE.RESOLVED"
+	for _, c := range []struct {
+		kind, stage, outcome string
+		want                 models.EventKind
+	}{
+		{created, "CHARGEBACK", "", models.DisputeOpened}, {created, "PRE_ARBITRATION", "", models.DisputeOpened}, {created, "ARBITRATION", "", models.DisputeOpened},
+		{created, "INQUIRY", "", models.DisputeInquiry}, {updated, "INQUIRY", "", models.DisputeInquiry}, {updated, "CHARGEBACK", "", models.DisputeUpdated},
+		{resolved, "CHARGEBACK", "RESOLVED_BUYER_FAVOUR", models.DisputeLost}, {resolved, "CHARGEBACK", "ACCEPTED", models.DisputeLost},
+		{resolved, "CHARGEBACK", "RESOLVED_SELLER_FAVOUR", models.DisputeWon}, {resolved, "ARBITRATION", "DENIED", models.DisputeWon},
+		{resolved, "CHARGEBACK", "CANCELED_BY_BUYER", models.DisputeWon}, {resolved, "CHARGEBACK", "RESOLVED_WITH_PAYOUT", models.DisputeWon},
+		{resolved, "CHARGEBACK", "NONE", models.DisputeUpdated}, {resolved, "INQUIRY", "RESOLVED_BUYER_FAVOUR", models.DisputeLost},
+		{resolved, "INQUIRY", "CANCELED_BY_BUYER", models.DisputeInquiry}, // no money was taken, so none comes back
+	} {
+		body := edit(t, dispute, "dispute_life_cycle_stage", c.stage, "dispute_outcome.outcome_code", c.outcome)
+		got := one(t, c.kind, "dispute", body)
+		if got.Kind != c.want || got.TransactionID != "PP-D-1" || got.ParentID != "CAP1" || got.OrderID != "ORD-1" || got.Money.Text() != "75.00" {
+			t.Errorf("%s %s %s: %+v, want %s", c.kind, c.stage, c.outcome, got, c.want)
+		}
+		moves := c.want == models.DisputeOpened || c.want == models.DisputeLost || c.want == models.DisputeWon
+		if want := []string{"PP-D-1", "CAP1"}; moves && !reflect.DeepEqual(got.Aliases, want) {
+			t.Errorf("%s %s: names %q, want %q", c.kind, c.stage, got.Aliases, want)
+		}
+	}
+	if got := say(t, "custom_id", created, "dispute", dispute)[0]; got.OrderID != "cart 1" {
+		t.Errorf("by custom_id: order %q, want cart 1", got.OrderID)
+	}
+}
+
+func TestDisputeThatCannotBeRead(t *testing.T) {
+	const created, resolved = "CUSTOMER.DISPUTE.CREATED", "CUSTOMER.DISPUTE.RESOLVED"
+	for _, c := range []struct{ kind, body, want string }{
+		{created, edit(t, dispute, "dispute_id", nil), "dispute_id"},
+		{created, edit(t, dispute, "dispute_amount", nil), "dispute_amount"},
+		{created, edit(t, dispute, "dispute_amount.value", "-1.00"), "dispute_amount: negative"},
+		{created, edit(t, dispute, "disputed_transactions", nil), "disputed_transactions: missing"},
+		{created, edit(t, dispute, "disputed_transactions", []any{}), "disputed_transactions: missing"},
+		{created, edit(t, dispute, "disputed_transactions", []any{map[string]string{"invoice_number": "O"}}), "seller_transaction_id"},
+		{resolved, edit(t, dispute, "dispute_outcome", nil), "outcome_code: missing"},
+		{resolved, edit(t, dispute, "dispute_outcome.outcome_code", "SOMETHING"), `"SOMETHING" is a word`},
+	} {
+		if got := one(t, c.kind, "dispute", c.body); got.Kind != models.EventUnparsable || !strings.Contains(got.Detail, c.want) {
+			t.Errorf("%s: %+v, want unparsable for %q", c.body, got, c.want)
+		}
+	}
+	bare := `{"dispute_id":"PP-D-1","dispute_life_cycle_stage":"INQUIRY"}`
+	if got := one(t, created, "dispute", bare); got.Kind != models.DisputeInquiry || got.TransactionID != "PP-D-1" {
+		t.Errorf("an inquiry moves no money and needs no more than its id: %+v", got)
+	}
+}
+
+// A dispute about several payments is parted among them when it tells how.
+func TestDisputeOfSeveralPayments(t *testing.T) {
+	about := func(shares ...string) string {
+		var list []any
+		for i, share := range shares {
+			n := string(rune('1' + i))
+			list = append(list, map[string]any{"seller_transaction_id": "CAP" + n, "invoice_number": "ORD-" + n,
+				"gross_amount": map[string]string{"currency_code": "USD", "value": share}})
+		}
+		return edit(t, dispute, "disputed_transactions", list)
+	}
+	events := say(t, "invoice_id", "CUSTOMER.DISPUTE.CREATED", "dispute", about("50.00", "25.00"))
+	if len(events) != 2 {
+		t.Fatalf("%+v, want two events", events)
+	}
+	for i, want := range []struct{ id, capture, order, amount string }{{"PP-D-1", "CAP1", "ORD-1", "50.00"}, {"PP-D-1:CAP2", "CAP2", "ORD-2", "25.00"}} {
+		got := events[i]
+		if got.TransactionID != want.id || got.ParentID != want.capture || got.OrderID != want.order || got.Money.Text() != want.amount || got.ID != "WH-1" ||
+			!reflect.DeepEqual(got.Aliases, []string{want.id, want.capture}) {
+			t.Errorf("event %d is %+v, want %+v", i, got, want)
+		}
+	}
+	for _, shares := range [][]string{{"50.00", "50.00"}, {"75.00", ""}} {
+		events := say(t, "invoice_id", "CUSTOMER.DISPUTE.CREATED", "dispute", about(shares...))
+		if len(events) != 1 || events[0].Money.Text() != "75.00" || events[0].ParentID != "CAP1" || !strings.Contains(events[0].Detail, "2 payments") {
+			t.Errorf("shares %q: %+v, want the whole on the first, and told", shares, events)
+		}
+	}
+}

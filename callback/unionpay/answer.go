@@ -1,0 +1,126 @@
+package unionpay
+
+import (
+	"bufio"
+	"bytes"
+	"compress/zlib"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+
+	"paybook/models"
+)
+
+// Limits of an answer, which is held in memory. A day of a million payments is a zip of some 20 MB; what is packed once more around
+// it, by zlib, does not shrink it, so growth beyond a small multiple is made to fill a machine.
+const (
+	answerMax   = 64 << 20 // bytes of the answer, and of what it carries
+	contentFree = 1 << 20  // bytes that may be packed as tightly as they like
+	ratioMax    = 16
+)
+
+var answerStart = regexp.MustCompile(`^\s*(?:[A-Za-z][A-Za-z0-9]*=[^&]*&)*(?:fileContent|respCode|signPubKeyCert|txnType)=`)
+
+// Unwrap takes the files out of UnionPay's answer to a file transfer (txnType 76): base64 of zlib of a zip. The answer is signed
+// like a notification. Nobody wrote down when it came, so the certificates must have been valid at its own txnTime, which is signed.
+func (p *Provider) Unwrap(name string, src *bufio.Reader) (io.Reader, error) {
+	head, _ := src.Peek(min(src.Size(), 4096))
+	if !answerStart.Match(head) {
+		return nil, nil
+	}
+	fail := func(next, format string, args ...any) (io.Reader, error) {
+		return nil, &models.FileError{File: name, What: fmt.Sprintf(format, args...), Next: next}
+	}
+	raw, err := io.ReadAll(io.LimitReader(src, answerMax+1))
+	switch {
+	case err != nil:
+		return fail("download it again", "%v", err)
+	case len(raw) > answerMax:
+		return fail("ask for the file itself", "an answer longer than %d bytes", answerMax)
+	}
+	f, err := parseAnswer(raw)
+	if err != nil {
+		return fail("download it again", "an answer of UnionPay's file transfer that cannot be read: %v", err)
+	}
+	if err := p.checkAnswer(f); err != nil {
+		return fail("download it again", "an answer of UnionPay's file transfer, but not proven to be for this account: %v", err)
+	}
+	if what := refusedBecause(f); what != "" {
+		return fail("ask again later, or declare a day without one by --no-statement", "%s", what)
+	}
+	content, err := contentOf(f["fileContent"])
+	if err != nil {
+		return fail("download it again", "fileContent: %v", err)
+	}
+	return bytes.NewReader(content), nil
+}
+
+// parseAnswer takes an answer as it was kept: form-encoded, or as the API sends it, in which case it holds line ends and no
+// percent signs.
+func parseAnswer(raw []byte) (form, error) {
+	if bytes.IndexByte(raw, '%') < 0 {
+		return parseForm(raw, plain)
+	}
+	return parseForm(bytes.TrimSpace(raw), formEncoded)
+}
+
+func (p *Provider) checkAnswer(f form) error {
+	at, err := moment(f["txnTime"], beijing)
+	if err != nil {
+		return fmt.Errorf("txnTime: %w", err)
+	}
+	if err := p.checkSigned(f, at); err != nil {
+		return err
+	}
+	switch {
+	case f["merId"] != p.merID:
+		return fmt.Errorf("merId %q is not %s", clip(f["merId"]), p.merID)
+	case f["txnType"] != "76":
+		return fmt.Errorf("txnType is %q, expected 76", clip(f["txnType"]))
+	}
+	return nil
+}
+
+// refusedBecause says in words why an answer carries no file, "" when it should.
+func refusedBecause(f form) string {
+	switch code := f["respCode"]; code {
+	case "00":
+		return ""
+	case "98":
+		return "UnionPay's answer is respCode 98: no such file yet, or a day without transactions"
+	case "03":
+		return "UnionPay's answer is respCode 03: busy"
+	default:
+		text, _ := f.text()
+		return fmt.Sprintf("UnionPay's answer is respCode %q, not a file: %s", clip(code), clip(text["respMsg"]))
+	}
+}
+
+func contentOf(text string) ([]byte, error) {
+	packed, err := base64.StdEncoding.DecodeString(text)
+	switch {
+	case text == "":
+		return nil, errors.New("missing or empty")
+	case err != nil:
+		return nil, errors.New("not base64")
+	}
+	z, err := zlib.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return nil, fmt.Errorf("not zlib: %w", err)
+	}
+	limit := min(answerMax, max(contentFree, ratioMax*len(packed)))
+	content, err := io.ReadAll(io.LimitReader(z, int64(limit)+1))
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return nil, errors.New("the packed file is cut")
+	case err != nil:
+		return nil, fmt.Errorf("damaged: %w", err)
+	case len(content) > limit:
+		return nil, errors.New("unpacks to far more than a statement ever is")
+	case len(content) == 0:
+		return nil, errors.New("nothing in it")
+	}
+	return content, nil
+}

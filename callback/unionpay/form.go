@@ -1,0 +1,132 @@
+package unionpay
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/encoding/simplifiedchinese"
+)
+
+// form is a message's fields. Values are the bytes that were signed: decoded from the form once, still in the message's own
+// encoding, neither trimmed nor with other line ends.
+type form map[string]string
+
+// parseForm cuts name=value&name=value. A name given twice is refused: which of the two is meant would be for the parser to choose.
+func parseForm(body []byte, decode func(string) (string, error)) (form, error) {
+	f := form{}
+	for pair := range strings.SplitSeq(string(body), "&") {
+		if pair == "" {
+			continue
+		}
+		rawName, rawValue, _ := strings.Cut(pair, "=")
+		name, err := decode(rawName)
+		if err != nil {
+			return nil, errors.New("a field's name is not form-encoded")
+		}
+		value, err := decode(rawValue)
+		if err != nil {
+			return nil, fmt.Errorf("field %s is not form-encoded", clip(name))
+		}
+		if _, twice := f[name]; twice {
+			return nil, fmt.Errorf("field %s is given twice", clip(name))
+		}
+		f[name] = value
+	}
+	return f, nil
+}
+
+// formEncoded is how callbacks come, and plain how UnionPay's demo reads the answers of its API: percent signs and all.
+func formEncoded(text string) (string, error) { return url.QueryUnescape(text) }
+func plain(text string) (string, error)       { return text, nil }
+
+// signedText is what the signature covers: all fields that hold something, but itself, by name.
+func (f form) signedText() []byte {
+	var b bytes.Buffer
+	for _, name := range slices.Sorted(maps.Keys(f)) {
+		if name == "signature" || f[name] == "" {
+			continue
+		}
+		if b.Len() > 0 {
+			b.WriteByte('&')
+		}
+		b.WriteString(name + "=" + f[name])
+	}
+	return b.Bytes()
+}
+
+// text is the fields in UTF-8. Only a genuine message is worth it.
+func (f form) text() (form, error) {
+	decode, ok := encodings[strings.ToUpper(f["encoding"])]
+	if !ok {
+		return nil, fmt.Errorf("encoding is %q, expected UTF-8 or GBK", clip(f["encoding"]))
+	}
+	out := form{}
+	for name, value := range f {
+		text, ok := decode(value)
+		if !ok {
+			return nil, fmt.Errorf("field %s is not in the encoding it names, %s", clip(name), f["encoding"])
+		}
+		out[name] = text
+	}
+	return out, nil
+}
+
+// encodings are those a message may name. UTF-8 is what a message without the field is in.
+var encodings = map[string]func(string) (string, bool){
+	"": fromUTF8, "UTF-8": fromUTF8, "UTF8": fromUTF8, "GBK": fromGBK,
+}
+
+func fromUTF8(s string) (string, bool) { return s, utf8.ValidString(s) }
+
+// fromGBK is strict: a byte that is no character must not become a mark that looks like one.
+func fromGBK(s string) (string, bool) {
+	if isASCII(s) {
+		return s, true
+	}
+	out, err := simplifiedchinese.GBK.NewDecoder().String(s)
+	return out, err == nil && !strings.ContainsRune(out, utf8.RuneError)
+}
+
+func isASCII[T string | []byte](s T) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// isID: UnionPay's ids and numbers are letters and digits, 40 at most. Others are taken as long as they are plain visible text.
+func isID(s string) bool {
+	if s == "" || len(s) > 64 {
+		return false
+	}
+	for i := range len(s) {
+		if s[i] <= ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return true
+}
+
+// clip keeps what a stranger wrote short enough for a log line, on one line, and text that any database can hold.
+func clip(s string) string {
+	const max = 64
+	more := ""
+	if len(s) > max {
+		s, more = strings.ToValidUTF8(s[:max], ""), "…"
+	}
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return utf8.RuneError
+		}
+		return r
+	}, strings.ToValidUTF8(s, string(utf8.RuneError))) + more
+}

@@ -1,0 +1,185 @@
+package ledger
+
+import (
+	"slices"
+
+	"paybook/models"
+)
+
+// A dispute is known by its own id, whatever its messages leave out. The money it takes is a chargeback row; what a won dispute brings
+// back is a reversal of it; and money that is then taken again is a chargeback row of the second round. Which of them there are
+// depends on when the dispute was won and lost, not on the order in which that is told.
+
+// pointersOf are names that lead to a movement without being its own: they are claimed so that it is found, and the first to come has
+// them. Accounts are left out. A dispute and what tells of its money (a reversal, a statement's row) have ids of their own and a
+// capture in common: with each of the capture's names goes one that says which of the two has claimed it, for there may be a second
+// dispute, and it must stay apart.
+func pointersOf(kind models.TransactionKind, ev models.Event) (keys []key) {
+	if kind != models.Chargeback {
+		for _, name := range ev.FoundBy {
+			keys = append(keys, key{kind: kind, id: name})
+		}
+		return keys
+	}
+	for _, name := range slices.Concat(ev.FoundBy, ev.Aliases) {
+		if name == "" || name == ev.TransactionID {
+			continue
+		}
+		keys = append(keys, key{kind: kind, id: name}, key{kind: kind, id: sideOf(ev, name)})
+		if ev.Kind == models.DisputeWon {
+			keys = append(keys, key{kind: models.ChargebackReversal, id: name})
+		}
+	}
+	return keys
+}
+
+func sideOf(ev models.Event, name string) string {
+	if slices.Contains(ev.FoundBy, name) {
+		return "dispute:" + name
+	}
+	return "money:" + name
+}
+
+// resolveDispute finds the row of a dispute through what it has in common with another telling, unless another of its side was first.
+func (e *engine) resolveDispute(own key, ev models.Event) key {
+	for _, name := range slices.Concat(ev.FoundBy, ev.Aliases) {
+		side := key{own.account, own.kind, sideOf(ev, name)}
+		found := key{own.account, own.kind, e.names[key{own.account, own.kind, name}]}
+		if name != ev.TransactionID && e.names[side] == own.id && found != own && e.rows[found] != nil {
+			return found
+		}
+	}
+	return own
+}
+
+// wantDispute asks for all rows of a dispute under every name.
+func (e *engine) wantDispute(account string, ev models.Event, wanted map[key]bool) {
+	ids := []string{ev.TransactionID}
+	for _, k := range append(pointersOf(models.Chargeback, ev), key{kind: models.Chargeback, id: ev.TransactionID}) {
+		k.account = account
+		ids = append(ids, e.names[k])
+	}
+	for _, id := range ids {
+		if id != "" {
+			wanted[key{account, models.Chargeback, id}] = true
+			wanted[key{account, models.Chargeback, id + models.SecondRound}] = true
+			wanted[key{account, models.ChargebackReversal, id}] = true
+		}
+	}
+}
+
+// bookDisputeAgain is news of a dispute that we know.
+func (e *engine) bookDisputeAgain(d *delivery, r *row, m meaning, ev models.Event) (models.Outcome, string) {
+	e.lead(r)
+	at := micros(ev.OccurredAt)
+	if at.Before(r.OccurredAt) { // the money went with the first of what is told of it
+		r.OccurredAt, r.dirty = at, true
+	}
+	back := e.rows[key{r.Account, models.ChargebackReversal, r.TransactionID}]
+	switch {
+	case ev.Kind == models.DisputeWon && back == nil:
+		if at.Before(r.LostAt) {
+			e.secondRound(d, r).Outcome = r.Outcome // the order has moved for this loss already
+		}
+		outcome, detail := e.advance(d, r, m, ev)
+		e.winBack(d, r, ev)
+		return outcome, detail
+	case ev.Kind == models.DisputeLost && r.LostAt.IsZero():
+		r.LostAt, r.dirty = at, true
+		switch {
+		case back == nil:
+			return e.advance(d, r, m, ev)
+		case at.Before(back.OccurredAt):
+			return models.OutcomeNoted, "it was won after that"
+		}
+		again := e.secondRound(d, r)
+		e.place(again, ev.Kind, d.source)
+		return again.Outcome, again.Detail
+	case r.Outcome == models.OutcomeNoOrder: // perhaps its payment is here by now, or named by this message
+		if e.place(r, r.Event, r.Source); r.Outcome != models.OutcomeNoOrder {
+			return r.Outcome, r.Detail
+		}
+	}
+	return models.OutcomeDuplicate, ""
+}
+
+// winBack books the money that a won dispute returns, as a row of its own.
+func (e *engine) winBack(d *delivery, r *row, ev models.Event) {
+	k := key{r.Account, models.ChargebackReversal, r.TransactionID}
+	e.place(e.reversalRow(d, k, r, ev), ev.Kind, d.source)
+}
+
+// secondRound is the money that a dispute takes again when it is lost after it was won.
+func (e *engine) secondRound(d *delivery, r *row) *row {
+	again := &row{Transaction: r.Transaction}
+	again.TransactionID, again.ProviderID = r.TransactionID+models.SecondRound, ""
+	again.Event, again.OccurredAt, again.Source, again.CallbackID = models.DisputeLost, r.LostAt, d.source, d.callback
+	again.CreatedAt, again.UpdatedAt = e.now, e.now
+	e.rows[again.key()] = again
+	return again
+}
+
+// followers are the rows that belong to a dispute's first.
+func (e *engine) followers(r *row) (list []*row) {
+	for _, k := range []key{{r.Account, models.ChargebackReversal, r.TransactionID}, {r.Account, models.Chargeback, r.TransactionID + models.SecondRound}} {
+		if f := e.rows[k]; f != nil {
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
+// lead tells the followers what payment and order they are about.
+func (e *engine) lead(r *row) {
+	for _, f := range e.followers(r) {
+		if f.ParentID == "" && r.ParentID != "" {
+			f.ParentID, f.dirty = r.ParentID, true
+		}
+		if f.OrderID == "" && r.OrderID != "" {
+			f.OrderID, f.dirty = r.OrderID, true
+		}
+	}
+}
+
+func (e *engine) placeDispute(r *row, on models.EventKind, source string) {
+	if e.l.elsewhere[r.Account] {
+		e.pass(r, on, source)
+		return
+	}
+	p, o := e.parent(r)
+	if p == nil {
+		return
+	}
+	r.put(models.OutcomeApplied, "")
+	lost, open := e.otherDisputes(p, r)
+	when := func(c condition) bool {
+		return c == otherLost && lost || c == otherOpen && open && !lost || c == noOther && !open && !lost
+	}
+	switch {
+	case !paysFor(p, o):
+	case on == models.DisputeWon && o.Status != models.Disputed && o.Status != models.ChargedBack:
+		// won before we heard of it: nothing to return from
+	case !e.move(o, r, on, source, when):
+		r.put(models.OutcomeNotAllowed, "order %s is %s", o.OrderID, o.Status)
+	}
+	e.lead(r)
+	for _, f := range e.followers(r) {
+		if f.Outcome == models.OutcomeNoOrder { // it has waited for r
+			e.place(f, f.Event, f.Source)
+			e.healed(f)
+		}
+	}
+}
+
+// otherDisputes says how a payment's other disputes stand: whether one is lost, whether one is open.
+func (e *engine) otherDisputes(p, but *row) (lost, open bool) {
+	for _, r := range e.rows {
+		if r == but || r.Kind != models.Chargeback || r.Account != p.Account || r.ParentID != p.TransactionID || !counts(r) ||
+			e.rows[key{r.Account, models.ChargebackReversal, r.TransactionID}] != nil {
+			continue
+		}
+		lost = lost || r.Event == models.DisputeLost
+		open = open || r.Event == models.DisputeOpened
+	}
+	return lost, open
+}
