@@ -22,6 +22,8 @@ type sdk struct {
 	differs map[string]string
 	// lax says of a changed request that it may be judged differently, because the library is known not to look there.
 	lax func(cb models.Callback) bool
+	// looser says why it may take a damaged copy that we refuse; never the other way about.
+	looser string
 }
 
 // agree asks both about every recording of a kit, and about thousands of damaged copies, at the time of the recording.
@@ -80,7 +82,11 @@ func compareDamaged(t *testing.T, ours callback.Provider, theirs sdk, rec callba
 		if theirs.lax != nil && theirs.lax(cb) {
 			continue
 		}
-		if our, their := genuine(ours, cb), theirs.verify(cb); (our == nil) != (their == nil) {
+		our, their := genuine(ours, cb), theirs.verify(cb)
+		if our != nil && theirs.looser != "" {
+			continue
+		}
+		if (our == nil) != (their == nil) {
 			t.Errorf("%s, damaged: we say %v, they say %v\n%v\n%q", rec.Name, our, their, cb.Headers, cb.Body)
 			return
 		}
