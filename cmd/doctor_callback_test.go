@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -189,9 +190,13 @@ func TestDoctorReadsSavedCallbacks(t *testing.T) {
 	}
 }
 
+// quoted is a text in JSON.
 func quoted(text string) string {
-	raw, _ := json.Marshal(text)
-	return string(raw)
+	var out bytes.Buffer
+	if err := json.NewEncoder(&out).Encode(text); err != nil {
+		panic(err)
+	}
+	return out.String()
 }
 
 // TestDoctorTellsTheOtherAccount: a callback that came to the wrong account's address.

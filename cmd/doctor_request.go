@@ -157,16 +157,25 @@ func (req *savedRequest) readBody(rest *bufio.Reader) error {
 		return fmt.Errorf("body: %w; save it without Transfer-Encoding: chunked", err)
 	}
 	req.Body = body
-	want, err := strconv.Atoi(req.Headers.Get("Content-Length"))
-	switch {
-	case err != nil || want < 0 || want == len(body):
-	case want > len(body):
-		req.notes = append(req.notes, fmt.Sprintf("Content-Length is %d, the file holds %d bytes of body: it is cut", want, len(body)))
-	case len(bytes.Trim(body[want:], "\r\n")) == 0:
-		req.Body = body[:want]
-		req.notes = append(req.notes, fmt.Sprintf("line breaks behind the body's %d bytes (Content-Length) were left out", want))
-	default:
-		req.notes = append(req.notes, fmt.Sprintf("Content-Length is %d, the file holds %d bytes of body: it is not as it was sent", want, len(body)))
+	if length := req.Headers.Get("Content-Length"); length != "" {
+		req.checkLength(length)
 	}
 	return nil
+}
+
+func (req *savedRequest) checkLength(text string) {
+	note := func(format string, args ...any) { req.notes = append(req.notes, fmt.Sprintf(format, args...)) }
+	want, err := strconv.Atoi(text)
+	have := len(req.Body)
+	switch {
+	case err != nil || want < 0:
+		note("Content-Length %s is no length", text)
+	case want > have:
+		note("Content-Length is %d, the file holds %d bytes of body: it is cut", want, have)
+	case want < have && len(bytes.Trim(req.Body[want:], "\r\n")) == 0:
+		req.Body = req.Body[:want]
+		note("line breaks behind the body's %d bytes (Content-Length) were left out", want)
+	case want < have:
+		note("Content-Length is %d, the file holds %d bytes of body: it is not as it was sent", want, have)
+	}
 }

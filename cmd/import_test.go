@@ -10,7 +10,7 @@ import (
 	"paybook/models"
 )
 
-var kitProviders = []string{"wechatpay", "stripe", "demopay", "standardwebhooks"}
+var kitProviders = []string{"wechatpay", "alipay", "unionpay", "stripe", "paypal", "adyen", "demopay", "standardwebhooks"}
 
 func TestImportOrdersTwiceChangesNothing(t *testing.T) {
 	s := newShell(t)

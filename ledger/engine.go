@@ -196,7 +196,7 @@ func (e *engine) involved(d *delivery, ev models.Event, ids, families map[string
 		return
 	}
 	ids[order] = true
-	if kind != models.Payment || !moves || merges {
+	if kind != models.Payment || !moves || merges || ev.Kind == models.PaymentCaptured { // one more part may pay what is refunded already
 		families[order] = true
 	}
 }

@@ -8,7 +8,6 @@ import (
 
 	"paybook/ledger"
 	"paybook/ledger/ledgertest"
-	"paybook/models"
 )
 
 // Whatever order things arrive in, the end is the same: the book does not depend on the mood of a network.
@@ -73,6 +72,74 @@ func TestEveryOrderOfArrivalEndsAlike(t *testing.T) {
 			"dispute.lost b-%s 40.00 USD parent=ch-%s at=15:00",
 			"order %s 75.00 USD",
 		},
+		"running totals": {
+			"order %s 200.00 CNY",
+			"payment.succeeded t-%s 200.00 CNY order=%s at=12:00",
+			"refund.succeeded - 50.00 CNY order=%s parent=t-%s refund_no=R1-%s running=yes at=12:10",
+			"refund.succeeded - 80.00 CNY order=%s parent=t-%s refund_no=R2-%s running=yes at=12:20",
+			"refund.succeeded - 200.00 CNY order=%s parent=t-%s refund_no=R3-%s running=yes at=12:30",
+		},
+		"running totals, one asked for with its sum": {
+			"order %s 200.00 CNY",
+			"payment.succeeded t-%s 200.00 CNY order=%s at=12:00",
+			"refund.pending - 30.00 CNY parent=t-%s refund_no=R2-%s at=12:01",
+			"refund.succeeded - 50.00 CNY order=%s parent=t-%s refund_no=R1-%s running=yes at=12:10",
+			"refund.succeeded - 80.00 CNY order=%s parent=t-%s refund_no=R2-%s running=yes at=12:20",
+		},
+		"running totals, and the statement's sum of one": {
+			"order %s 200.00 CNY",
+			"payment.succeeded t-%s 200.00 CNY order=%s at=12:00",
+			"refund.succeeded - 30.00 CNY parent=t-%s refund_no=R2-%s at=12:20",
+			"refund.succeeded - 50.00 CNY order=%s parent=t-%s refund_no=R1-%s running=yes at=12:10",
+			"refund.succeeded - 80.00 CNY order=%s parent=t-%s refund_no=R2-%s running=yes at=12:20",
+		},
+		"running totals that are the same": {
+			"order %s 200.00 CNY",
+			"payment.succeeded t-%s 200.00 CNY order=%s at=12:00",
+			"refund.succeeded - 50.00 CNY order=%s parent=t-%s refund_no=R1-%s running=yes at=12:10",
+			"refund.succeeded - 50.00 CNY order=%s parent=t-%s refund_no=R2-%s running=yes at=12:20",
+			"refund.succeeded - 250.00 CNY order=%s parent=t-%s refund_no=R3-%s running=yes at=12:30",
+		},
+		"finished, paid and refunded": {
+			"order %s 19.99 CNY",
+			"payment.succeeded t-%s 19.99 CNY order=%s at=12:00",
+			"payment.finished t-%s 19.99 CNY order=%s at=23:00",
+			"refund.succeeded - 19.99 CNY order=%s parent=t-%s refund_no=R1-%s running=yes at=12:10",
+		},
+		"authorised, captured in two parts": {
+			"order %s 80.00 EUR",
+			"payment.authorised A-%s 80.00 EUR order=%s at=12:00",
+			"payment.captured C1-%s 30.00 EUR order=%s parent=A-%s at=13:00",
+			"payment.captured C2-%s 50.00 EUR order=%s parent=A-%s at=14:00",
+			"refund.succeeded R-%s 10.00 EUR parent=C2-%s at=15:00",
+		},
+		"authorised and voided": {
+			"order %s 80.00 EUR",
+			"payment.authorised A-%s 80.00 EUR order=%s at=12:00",
+			"payment.voided M-%s 80.00 EUR parent=A-%s at=13:00",
+			"payment.succeeded B-%s 80.00 EUR order=%s at=14:00",
+		},
+		"dispute won and lost again, its payment named once": {
+			"order %s 75.00 EUR",
+			"payment.succeeded A-%s 75.00 EUR order=%s at=12:00",
+			"dispute.opened D-%s 75.00 EUR parent=A-%s at=13:00",
+			"dispute.won D-%s 75.00 EUR at=14:00",
+			"dispute.lost D-%s 75.00 EUR at=15:00",
+		},
+		"dispute lost and won after all": {
+			"order %s 75.00 EUR",
+			"payment.succeeded A-%s 75.00 EUR order=%s at=12:00",
+			"dispute.opened D-%s 75.00 EUR parent=A-%s at=13:00",
+			"dispute.lost D-%s 75.00 EUR parent=A-%s at=14:00",
+			"dispute.won D-%s 75.00 EUR at=15:00",
+		},
+		"dispute and the money's own id": {
+			"order %s 75.00 USD",
+			"payment.succeeded CAP-%s 75.00 USD order=%s at=12:00",
+			"dispute.opened PP-D-%s 75.00 USD parent=CAP-%s found=CAP-%s at=13:00",
+			"dispute.lost REV-%s 75.00 USD parent=CAP-%s alias=REV-%s,CAP-%s at=14:00",
+			"dispute.lost PP-D-%s 75.00 USD parent=CAP-%s found=CAP-%s at=14:00",
+		},
 		"three names": {
 			"order %s 19.99 USD",
 			"payment.succeeded ch-%s 19.99 USD order=%s alias=pi-%s at=12:00",
@@ -128,11 +195,7 @@ func ending(t *testing.T, book *ledger.Ledger, id string) string {
 	}
 	var rows []string
 	for _, tx := range h.Transactions {
-		at := tx.OccurredAt.Format("15:04")
-		if tx.Kind == models.Chargeback {
-			at = "" // a dispute of which the end is heard first is dated by it
-		}
-		rows = append(rows, fmt.Sprintf("  %s %s %s %s %s", tx.Kind, tx.Money(), tx.Status, tx.Outcome, at))
+		rows = append(rows, fmt.Sprintf("  %s %s %s %s %s", tx.Kind, tx.Money(), tx.Status, tx.Outcome, tx.OccurredAt.Format("15:04")))
 	}
 	sort.Strings(rows)
 	return fmt.Sprintf("%s refunded %d\n%s", h.Order.Status, h.Order.RefundedMinor, strings.Join(rows, "\n"))

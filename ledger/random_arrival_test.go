@@ -3,6 +3,7 @@ package ledger_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -25,8 +26,35 @@ var happenings = [][]string{
 	{"dispute.opened e-%s 7.00 USD parent=ch-%s at=16:30", "dispute.lost e-%s 7.00 USD parent=ch-%s at=19:00"},
 }
 
+// others are what can happen to an order of 200.00 at a provider that tells running totals, or authorises first, and disputes by halves.
+var others = [][]string{
+	{"payment.pending A-%s 200.00 CNY order=%s at=11:40"},
+	{"payment.authorised A-%s 200.00 CNY order=%s at=11:50"},
+	{"payment.finished A-%s 200.00 CNY order=%s at=23:00"},
+	{"payment.captured C-%s 200.00 CNY order=%s parent=A-%s at=12:00"},
+	{"refund.succeeded - 20.00 CNY order=%s parent=A-%s refund_no=R1-%s running=yes at=12:10"},
+	{"refund.succeeded - 50.00 CNY order=%s parent=A-%s refund_no=R2-%s running=yes at=12:20"},
+	{"refund.pending - 30.00 CNY parent=A-%s refund_no=R2-%s at=12:11"},
+	{"refund.succeeded - 50.00 CNY order=%s parent=A-%s refund_no=R3-%s running=yes at=12:30"},
+	{"refund.succeeded - 90.00 CNY order=%s parent=A-%s refund_no=R4-%s running=yes at=12:40"},
+	{"refund.succeeded - 200.00 CNY order=%s parent=A-%s refund_no=R5-%s running=yes at=12:50"},
+	{"refund.succeeded - 210.00 CNY order=%s parent=A-%s refund_no=R6-%s running=yes at=12:55"},
+	{"dispute.opened D-%s 60.00 CNY parent=A-%s at=16:00", "dispute.won D-%s 60.00 CNY at=18:00", "dispute.lost D-%s 60.00 CNY at=19:00"},
+	{"dispute.opened E-%s 70.00 CNY parent=A-%s found=A-%s at=16:30", "dispute.won E-%s 70.00 CNY parent=A-%s found=A-%s at=19:30"},
+	{"dispute.lost G-%s 70.00 CNY parent=A-%s found=A-%s at=16:30"},
+}
+
 // Whatever is chosen, and in whatever order it is told, the end is the same, and the sums agree. RANDOM_STORIES is for longer runs.
 func TestRandomStoriesEndAlike(t *testing.T) {
+	endAlike(t, []string{"order %s 19.99 USD", happenings[3][0]}, happenings)
+}
+
+func TestRandomStoriesOfTotalsAndHalvesEndAlike(t *testing.T) {
+	endAlike(t, []string{"order %s 200.00 CNY", "payment.succeeded A-%s 200.00 CNY order=%s at=12:00"}, others)
+}
+
+func endAlike(t *testing.T, always []string, happenings [][]string) {
+	t.Helper()
 	stories, err := strconv.Atoi(ledgertest.Env("RANDOM_STORIES", "40"))
 	if err != nil {
 		t.Fatal(err)
@@ -34,7 +62,7 @@ func TestRandomStoriesEndAlike(t *testing.T) {
 	ledgertest.Each(t, func(t *testing.T, book *ledger.Ledger) {
 		rng := rand.New(rand.NewPCG(1, 2))
 		for n := range stories {
-			lines := []string{"order %s 19.99 USD", happenings[3][0]}
+			lines := slices.Clone(always)
 			for _, h := range happenings {
 				if rng.IntN(3) == 0 {
 					lines = append(lines, h...)

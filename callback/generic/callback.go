@@ -97,13 +97,16 @@ func (p *Provider) event(r *request) (e models.Event, err error) {
 	if typ == "" && f.eventType.set() {
 		return e, fmt.Errorf("%s: missing", f.eventType.name)
 	}
-	if e.OccurredAt, err = f.occurredAt.read(r); err != nil {
+	if e.OccurredAt, err = f.occurredAt.read(r); err != nil && f.occurredAt.loose {
+		e.OccurredAt = r.cb.ReceivedAt.UTC()
+	} else if err != nil {
 		return e, fmt.Errorf("%s: %w", f.occurredAt.name, err)
 	}
 	if e.Kind, err = p.kind(typ, status, success); err != nil {
 		return e, err
 	}
 	if e.Kind == models.EventUnknown {
+		_ = p.readIDs(r, &e) // for people; it moves nothing, whatever they say
 		e.Detail = fmt.Sprintf("no row of settings.events is for type %q, status %q", clip(typ), clip(status))
 		return e, nil
 	}

@@ -2,6 +2,7 @@ package generic
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/expr-lang/expr"
@@ -108,7 +109,14 @@ func (s *exprSandbox) Visit(node *ast.Node) {
 		if n.Value == "$env" {
 			s.refuse("$env is not there")
 		}
+	case *ast.CallNode:
+		if _, named := n.Callee.(*ast.IdentifierNode); !named {
+			s.refuse("a value has no methods")
+		}
 	case *ast.BuiltinNode:
+		if !slices.Contains(exprTools, n.Name) { // the library leaves its loops on
+			s.refuse("the function %s is not there; there is %s, json, list, number, text", n.Name, strings.Join(exprTools, ", "))
+		}
 		if reader := exprReads[n.Name]; reader != "" && len(n.Arguments) > 0 {
 			n.Arguments[0] = call(reader, n.Arguments[0])
 		}

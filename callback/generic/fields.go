@@ -48,7 +48,7 @@ type fields struct {
 	aliases                                         field // further names: every place counts, not only the first
 	amount                                          amountField
 	occurredAt                                      timeField
-	looseID                                         bool     // the event's id is not signed: nonsense in it is a stranger's, and no reason to distrust the rest
+	looseID                                         bool     // the event's id is not signed, as timeField.loose
 	accounts                                        []string // ours; nil: not compared
 	live                                            *bool    // the account's mode; nil: not compared
 	liveWord                                        string   // what livemode says when it is live
@@ -182,6 +182,7 @@ type timeField struct {
 	unit   string // s, ms, auto or rfc3339
 	layout string // a Go time layout in place of the unit
 	zone   *time.Location
+	loose  bool // it is not signed: nonsense in it is a stranger's, and no reason to distrust the rest
 }
 
 func (p *Provider) readTime(s *section) (f timeField) {
@@ -191,6 +192,7 @@ func (p *Provider) readTime(s *section) (f timeField) {
 		f.unit = o.word("unit", f.unit, "s", "ms", "auto", "rfc3339")
 		f.layout = o.text("layout", "")
 	})
+	_, f.loose = p.signature.unsigned(&f.field)
 	return f
 }
 

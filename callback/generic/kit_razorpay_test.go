@@ -39,7 +39,7 @@ func razorpayKit() kit {
 	shots := []shot{
 		{name: "payment_authorized", note: "Comes before the capture.", at: t + "10:00:01+05:30",
 			headers: map[string]string{"x-razorpay-event-id": "evt7101"}, body: event("payment.authorized", at("10:00:01"),
-			payment("pay_TEST7101", "ORD-2026-7101", "authorized", 49900, at("10:00:00"))),
+				payment("pay_TEST7101", "ORD-2026-7101", "authorized", 49900, at("10:00:00"))),
 			expect: booked("payment.authorised", "pay_TEST7101", "ORD-2026-7101", "499.00", "INR", "apply")},
 		first, again,
 		{name: "order_paid_same_payment", note: "A second event of the same payment, with the order's receipt.", at: t + "10:00:05+05:30",
