@@ -24,9 +24,9 @@ func TestDemo(t *testing.T) {
 		t.Fatalf("exit %d\n%s%s", got.code, got.out, got.err)
 	}
 	for _, want := range []string{
-		"80 callbacks", "26 refused", "parked, then applied", "CNW20261129004 paid → refunded", "refused: timestamp",
+		"169 callbacks", "53 refused", "parked, then applied", "CNW20261129004 paid → refunded", "refused: timestamp",
 		"amount_mismatch payment 4200002999202611290000000009: statement 149.00 CNY succeeded, book 149.00 CNY succeeded, order 150.00 CNY unpaid",
-		"missing_local payment ch_TEST1099", "next  app ", "37 statement rows compared: 28 match, 12 gaps", "Everything came out as the recordings say",
+		"missing_local payment ch_TEST1099", "next  app ", "85 statement rows compared: 64 match, 28 gaps", "Everything came out as the recordings say",
 	} {
 		if !strings.Contains(got.out, want) {
 			t.Errorf("%q is not in the output:\n%s", want, got.out)

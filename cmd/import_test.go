@@ -210,7 +210,7 @@ func TestImportTransactionsNamesThePlace(t *testing.T) {
 	} {
 		s.fails(want, "import", "transactions", "--account", "wechatpay", s.file("in.csv", text))
 	}
-	s.fails([]string{"row 2: column account", "--account", "wechatpay, stripe"}, "import", "transactions", s.file("in.csv", header+good))
+	s.fails([]string{"row 2: column account", "--account", "wechatpay, alipay"}, "import", "transactions", s.file("in.csv", header+good))
 	s.fails([]string{"nobody"}, "import", "transactions", "--account", "nobody", s.file("in.csv", header+good))
 	s.fails([]string{"row 2: column account", `"stripe", but the import is for wechatpay`}, "import", "transactions", "--account", "wechatpay",
 		s.file("in.csv", "account,"+header+"stripe,"+good))

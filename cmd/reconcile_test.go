@@ -57,15 +57,18 @@ func TestReconcileKits(t *testing.T) {
 }
 
 func TestReconcileEveryAccount(t *testing.T) {
-	s := replayedShop(t, "stripe", "demopay")
+	s := replayedShop(t, "stripe", "demopay", "paypal", "adyen")
 	code, out, talk := s.run("reconcile", "--date", "2026-11-27", "--format", "json")
 	var items []map[string]any
 	decode(t, out, &items)
-	if code != exitFailed || len(items) != 3 || items[0]["account"] != "wechatpay" || items[0]["error"] == nil {
+	if code != exitFailed || len(items) != 7 {
 		t.Fatalf("exit %d, %d items, %s", code, len(items), out)
 	}
-	if items[1]["result"] != "gaps" || items[2]["result"] != "gaps" {
-		t.Errorf("an account without a file stopped the others: %s", out)
+	for i, account := range []string{"wechatpay", "alipay", "unionpay", "stripe", "paypal", "adyen", "demopay"} {
+		noFile := i < 3 // theirs are of another day
+		if got := items[i]; got["account"] != account || (got["error"] != nil) != noFile || !noFile && got["result"] != "gaps" {
+			t.Errorf("%s: %v %v; an account without a file must not stop the others", account, got["error"], got["result"])
+		}
 	}
 	for _, w := range []string{"standardwebhooks: skipped", "app: wechatpay: ", "2026-11-27"} {
 		if !strings.Contains(talk, w) {
@@ -73,8 +76,8 @@ func TestReconcileEveryAccount(t *testing.T) {
 		}
 	}
 	var gaps []reconcile.GapReport
-	if s.json(&gaps, "gaps", "list"); len(gaps) != 8 {
-		t.Errorf("%d gaps saved, want those of the two accounts that could be run", len(gaps))
+	if s.json(&gaps, "gaps", "list"); len(gaps) != 16 {
+		t.Errorf("%d gaps saved, want those of the four accounts that could be run", len(gaps))
 	}
 	if code, out, talk := s.run("reconcile", "--account", "standardwebhooks"); code != exitFailed || out != "" || !strings.Contains(talk, "statement source") {
 		t.Errorf("only a skipped account: exit %d, %q, %q", code, out, talk)

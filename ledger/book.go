@@ -150,7 +150,7 @@ func (e *engine) learn(r *row, ev models.Event) {
 		(r.TransactionID == shopPrefix+r.RefundOrderID || r.TransactionID == r.ParentID+":"+r.RefundOrderID) {
 		r.ProviderID, r.dirty = ev.TransactionID, true
 	}
-	if r.Event == models.PaymentFinished && ev.Kind == models.PaymentSucceeded && ev.OccurredAt.Before(r.OccurredAt) {
+	if r.Event == models.PaymentFinished && ev.Kind != r.Event && meanings[ev.Kind].rank == rankSucceeded && ev.OccurredAt.Before(r.OccurredAt) {
 		r.OccurredAt, r.dirty = micros(ev.OccurredAt), true // the money came then
 	}
 }

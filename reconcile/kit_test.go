@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/shopspring/decimal"
+
 	"paybook/callback"
 	"paybook/ledger"
 	"paybook/ledger/ledgertest"
@@ -26,6 +28,11 @@ func TestKits(t *testing.T) {
 		{"wechatpay", "2026-11-29", []string{"tradebill_ALL_2026-11-29.csv"}, 12},
 		{"wechatpay", "2026-11-29", []string{"tradebill_ALL_2026-11-29.csv.gz", "fundflowbill_BASIC_2026-11-29.csv", "tradebill_response.json",
 			"tradebill_ALL_2026-11-29.csv"}, 12},
+		{"alipay", "2026-11-29", []string{"20880000000000190156_20261129.csv.zip"}, 12},
+		{"unionpay", "2026-11-29", []string{"777000000000001_20261129.zip"}, 12},
+		{"unionpay", "2026-11-29", []string{"file_transfer_response.form.txt", "INN26112900ZM_777000000000001"}, 12},
+		{"paypal", "2026-11-27", []string{"STL-20261127.01.009.CSV"}, 14},
+		{"adyen", "2026-11-27", []string{"settlement_detail_report_batch_42.csv"}, 0},
 		{"stripe", "2026-11-27", []string{"balance_change_from_activity_itemized_2026-11-27.csv"}, 0},
 		{"stripe", "2026-11-27", []string{"payouts_itemized_2026-11-29.csv", "balance_change_from_activity_itemized_2026-11-27.csv"}, 0},
 		{"demopay", "2026-11-27", []string{"demopay_settlement_20261127.csv"}, 0},
@@ -143,7 +150,7 @@ func checkKit(t *testing.T, r *reconcile.Report, name string) {
 		}
 		g := r.Gaps[i]
 		side := func(s *models.Side, amount, which string) {
-			if amount != "" && (s == nil || s.Amount != amount) {
+			if amount != "" && (s == nil || !decimal.RequireFromString(s.Amount).Equal(decimal.RequireFromString(amount))) {
 				t.Errorf("%s: %s side is %+v, want %s", w.TransactionID, which, s, amount)
 			}
 		}

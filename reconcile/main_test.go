@@ -15,8 +15,12 @@ import (
 	"time"
 
 	"paybook/callback"
+	"paybook/callback/adyen"
+	"paybook/callback/alipay"
 	"paybook/callback/generic"
+	"paybook/callback/paypal"
 	"paybook/callback/stripe"
+	"paybook/callback/unionpay"
 	"paybook/callback/wechatpay"
 	"paybook/ledger"
 	"paybook/ledger/ledgertest"
@@ -84,6 +88,14 @@ func openKit(t testing.TB, name string) kitProvider {
 	switch name {
 	case "wechatpay":
 		p, err = wechatpay.New(settings, dir)
+	case "alipay":
+		p, err = alipay.New(settings, dir)
+	case "unionpay":
+		p, err = unionpay.New(settings, dir)
+	case "paypal":
+		p, err = paypal.New(settings, dir)
+	case "adyen":
+		p, err = adyen.New(settings, dir)
 	case "stripe":
 		p, err = stripe.New(settings, dir)
 	default:
@@ -120,7 +132,7 @@ func (m movement) event(t testing.TB) models.Event {
 		t.Fatal(err)
 	}
 	base := map[models.TransactionKind]string{models.Payment: "payment.", models.Refund: "refund.", models.Chargeback: "dispute."}[m.Kind]
-	kind := models.EventKind(base + strings.ToLower(m.Status))
+	kind := models.EventKind(base + strings.Replace(strings.ToLower(m.Status), "processing", "pending", 1))
 	if m.Kind == models.Chargeback {
 		kind = models.DisputeOpened
 	}

@@ -171,8 +171,18 @@ func TestWarnings(t *testing.T) {
 		{func(s object) { s["signature"].(object)["template"] = []any{"{header:X-Timestamp}.{body}", "{body}"} }, "settings.signature.timestamp"},
 		{func(s object) { s["signature"] = object{"kind": "static_token", "secrets": "t", "from": "header:X"} }, "settings.signature: does not cover the body"},
 		{func(s object) { s["fields"].(object)["livemode"] = "$.live" }, "settings.livemode: not set"},
+		{within("signature", "secrets", []any{"long-enough-to-be-no-guess", "short"}), "settings.signature.secrets[1]: 5 bytes: short"},
+		{top("secrets", "short"), "settings.secrets[0]: 5 bytes: short"},
+		{within("signature", "secret_min_bytes", 24), "settings.signature.secrets[0]: 18 bytes: short"},
+		{within("fields", "order_id", []any{"$.order", "query:order"}), "settings.fields.order_id: query:order is not part of the signed text"},
+		{within("fields", "amount", "header:X-Amount"), "settings.fields.amount: header:X-Amount is not part"},
+		{within("signature", "template", "{header:X-Timestamp}.{json:$['txn']}.{json:amount}"), "settings.fields.event_type: json:$.type is not part"},
 	} {
-		got := mustNew(t, settings(c.change)).Warnings()
+		got := mustNew(t, settings(func(s object) {
+			if c.change(s); s["secrets"] != nil {
+				delete(s["signature"].(object), "secrets")
+			}
+		})).Warnings()
 		if !slices.ContainsFunc(got, func(w string) bool { return strings.HasPrefix(w, c.want) }) {
 			t.Errorf("Warnings = %q, want %s…", got, c.want)
 		}

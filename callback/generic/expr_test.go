@@ -18,48 +18,48 @@ func exprRequest(body string) *request {
 
 func TestExpressions(t *testing.T) {
 	for text, want := range map[string]string{
-		`body.id`:                                     "8389765929445198309",
-		`body.amount`:                                 "12.30",
-		`body.amount + 0`:                             "12.3",
-		`body.amount - number(body.fee)`:              "12",
-		`body.lines[0].sum + body.lines[1].sum`:       "0.3", // as floats 0.30000000000000004
-		`body.amount * 3`:                             "36.9",
-		`-body.amount`:                                "-12.3",
-		`body.id + 1`:                                 "8389765929445198310",
-		`body.zero == 0 and body.one == 1`:            "true",
-		`body.id == 8389765929445198310`:              "false",
-		`body.id == 8389765929445198309`:              "true",
-		`body.amount >= number("12.30") ? "ok" : "x"`: "ok",
-		`body.amount < number("12.31")`:               "true",
-		`body.status == "PAID" && body.yes`:           "true",
-		`body.status in ["PAID", "SETTLED"]`:          "true",
-		`body.zero in [1, 0]`:                         "true",
-		`"id" in body`:                                "true",
-		`split(split(body.note, "order ")[1], ",")[0]`: "ORD-7",
-		`split(body.missing, "-")[3] ?? "none"`:        "none",
-		`upper(trim(" a "))`:                           "A",
-		`body.missing.deeper[3].still ?? "none"`:       "none",
-		`body.null ?? "none"`:                          "none",
-		`body.missing == nil`:                          "true",
-		`body.missing contains "x"`:                    "false",
-		`body.note matches "ORD-[0-9]+"`:               "true",
-		`find(body.lines, .type == "total").sum`:       "0.20",
+		`body.id`:                                           "8389765929445198309",
+		`body.amount`:                                       "12.30",
+		`body.amount + 0`:                                   "12.3",
+		`body.amount - number(body.fee)`:                    "12",
+		`body.lines[0].sum + body.lines[1].sum`:             "0.3", // as floats 0.30000000000000004
+		`body.amount * 3`:                                   "36.9",
+		`-body.amount`:                                      "-12.3",
+		`body.id + 1`:                                       "8389765929445198310",
+		`body.zero == 0 and body.one == 1`:                  "true",
+		`body.id == 8389765929445198310`:                    "false",
+		`body.id == 8389765929445198309`:                    "true",
+		`body.amount >= number("12.30") ? "ok" : "x"`:       "ok",
+		`body.amount < number("12.31")`:                     "true",
+		`body.status == "PAID" && body.yes`:                 "true",
+		`body.status in ["PAID", "SETTLED"]`:                "true",
+		`body.zero in [1, 0]`:                               "true",
+		`"id" in body`:                                      "true",
+		`split(split(body.note, "order ")[1], ",")[0]`:      "ORD-7",
+		`split(body.missing, "-")[3] ?? "none"`:             "none",
+		`upper(trim(" a "))`:                                "A",
+		`body.missing.deeper[3].still ?? "none"`:            "none",
+		`body.null ?? "none"`:                               "none",
+		`body.missing == nil`:                               "true",
+		`body.missing contains "x"`:                         "false",
+		`body.note matches "ORD-[0-9]+"`:                    "true",
+		`find(body.lines, .type == "total").sum`:            "0.20",
 		`first(filter(body.lines, .type == "none")) == nil`: "true",
-		`body.tags[-1]`:                             "b",
-		`last(body.tags)`:                           "b",
-		`count(body.lines, .sum > 0)`:               "2",
-		`json(body.inner).order.id`:                 "9007199254740993",
-		`json(body.note) == nil`:                    "true",
-		`header["x-event-id"] + ":" + query.q`:      "e1:1",
-		`query["data.id"]`:                          "D9",
-		`text(body.zero) + body.status`:             "0PAID",
-		`let e = body.lines; e[0].type`:             "fee",
-		`body.note[0:4]`:                            "shop",
-		`body.tags`:                                 "",
-		`body`:                                      "",
-		`body.yes`:                                  "true",
-		`len(body.tags) - 1`:                        "1",
-		`not (body.status startsWith "PA")`:         "false",
+		`body.tags[-1]`:                                     "b",
+		`last(body.tags)`:                                   "b",
+		`count(body.lines, .sum > 0)`:                       "2",
+		`json(body.inner).order.id`:                         "9007199254740993",
+		`json(body.note) == nil`:                            "true",
+		`header["x-event-id"] + ":" + query.q`:              "e1:1",
+		`query["data.id"]`:                                  "D9",
+		`text(body.zero) + body.status`:                     "0PAID",
+		`let e = body.lines; e[0].type`:                     "fee",
+		`body.note[0:4]`:                                    "shop",
+		`body.tags`:                                         "",
+		`body`:                                              "",
+		`body.yes`:                                          "true",
+		`len(body.tags) - 1`:                                "1",
+		`not (body.status startsWith "PA")`:                 "false",
 	} {
 		x, err := compileExpression(text)
 		if err != nil {
@@ -139,4 +139,17 @@ func FuzzExpression(f *testing.F) {
 			t.Errorf("%s = %q, %v after %s", text, got, err, time.Since(start))
 		}
 	})
+}
+
+func BenchmarkExpression(b *testing.B) {
+	x, err := compileExpression(`body.lines == nil ? "simple" : find(body.lines, .type == "total").sum`)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if got, err := x.text(exprRequest(exprBody)); err != nil || got != "" && got != "0.20" {
+			b.Fatal(got, err)
+		}
+	}
 }

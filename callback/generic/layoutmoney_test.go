@@ -36,14 +36,14 @@ func TestDebitAndCreditColumns(t *testing.T) {
 		"4 fee C order= parent= refund= 1.20 CNY fee=0.00 succeeded() 2026-11-29T02:00:00Z",
 		"5 payout D order= parent= refund= 7.00 CNY fee=0.20 succeeded() 2026-11-29T02:00:00Z")
 	for row, want := range map[string]string{
-		"payment,CNY,2026-11-29 10:00:00,5.00,5.00,,":     "column In: 5.00 CNY: Out has a sum too",
-		"payment,CNY,2026-11-29 10:00:00,,,,":             "column Out, In: both are empty",
-		"payment,CNY,2026-11-29 10:00:00,5.00,,,":         "column Out, In: -5.00 CNY: a payment cannot be negative",
-		"payment,CNY,2026-11-29 10:00:00,,-5.00,,":        "column In: -5.00 CNY is negative",
-		"refund,CNY,2026-11-29 10:00:00,,5.00,,":          "column Out, In: 5.00 CNY: a refund is negative",
-		"payment,CNY,2026-11-29 10:00:00,,x,,":            "column In:",
-		"payment,CNY,2026-11-29 10:00:00,,1.00,x,":        "column Fee:",
-		"payment,CNY,2026-11-29 10:00:00,,1.00,0.1,0.001": "column Tax:",
+		"payment,CNY,2026-11-29 10:00:00,5.00,5.00,,":                                     "column In: 5.00 CNY: Out has a sum too",
+		"payment,CNY,2026-11-29 10:00:00,,,,":                                             "column Out, In: both are empty",
+		"payment,CNY,2026-11-29 10:00:00,5.00,,,":                                         "column Out, In: -5.00 CNY: a payment cannot be negative",
+		"payment,CNY,2026-11-29 10:00:00,,-5.00,,":                                        "column In: -5.00 CNY is negative",
+		"refund,CNY,2026-11-29 10:00:00,,5.00,,":                                          "column Out, In: 5.00 CNY: a refund is negative",
+		"payment,CNY,2026-11-29 10:00:00,,x,,":                                            "column In:",
+		"payment,CNY,2026-11-29 10:00:00,,1.00,x,":                                        "column Fee:",
+		"payment,CNY,2026-11-29 10:00:00,,1.00,0.1,0.001":                                 "column Tax:",
 		"payment,CNY,2026-11-29 10:00:00,,1.00,90000000000000000.00,90000000000000000.00": "column Tax: the fees of the row add up",
 	} {
 		_, _, err := readStatement(p, head+"A,"+row+"\n")

@@ -30,6 +30,48 @@ func TestPath(t *testing.T) {
 	}
 }
 
+// Lists, filters and places from the end; what is not one value is an error, since to take one of several would be a guess.
+func TestPathsThatChoose(t *testing.T) {
+	doc, err := parse.JSON([]byte(`{"amounts":[{"type":"fee","value":"1"},{"type":"total","value":"2","id":8389765929445198309},{"type":"tax","value":"2","id":8389765929445198310}],
+		"same":["x","","x"],"o":{"b":"1","a":"2"},"n":[1,2.50,true,null]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]string{
+		`$.amounts[?@.type == "total"].value`: "2", `$.amounts[?@.type=='none'].value`: "", `$.amounts[-1].type`: "tax", `$.same[*]`: "x", `$.n[1]`: "2.50", `$.n[0:1]`: "1",
+		`$.amounts[?@.id == $.amounts[1].id].type`: "total", `$.amounts[?@.type == "total"].id`: "8389765929445198309", `$.amounts[?match(@.type, "t.t.*")].value`: "2",
+		`$.amounts[*].value`: "error", `$.o.*`: "error", `$.o[?@ == "2"]`: "2", `$.amounts[?@.value > 1].type`: "", `$.n[?@ > 2]`: "2.50",
+	} {
+		p, err := parsePath(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := p.text(doc); got != want && (err == nil || want != "error") {
+			t.Errorf("%s = %q, %v; want %q", text, got, err, want)
+		}
+	}
+}
+
+// FuzzPath: whatever the path and the document, there is a value or an error.
+func FuzzPath(f *testing.F) {
+	for _, text := range []string{"$.a[0].b", "a", `$["x"]`, `$.a[?@.b == 1 && length(@.c) > 2]`, "$[*]", "$.a[1:9:2]", `$.a[?search(@.b, "x")]`, "$..a"} {
+		f.Add(text, `{"a":[{"b":1,"c":"xyz"}],"x":1e99}`)
+	}
+	f.Fuzz(func(t *testing.T, text, body string) {
+		p, err := parsePath(text)
+		if err != nil {
+			return
+		}
+		doc, err := parse.JSON([]byte(body))
+		if err != nil {
+			return
+		}
+		if got, err := p.text(doc); err != nil && got != "" {
+			t.Errorf("%s in %s = %q, %v", text, body, got, err)
+		}
+	})
+}
+
 func TestGlob(t *testing.T) {
 	for _, c := range []struct {
 		pattern, text string

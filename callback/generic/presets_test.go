@@ -1,14 +1,22 @@
 package generic_test
 
 import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
+	"errors"
+	"net/http"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"paybook/callback/generic"
+	"paybook/models"
 )
 
-// shop is the least an account of each preset must say.
+// presetSettings are the least that an account of each preset must say.
 var presetSettings = map[string]string{
 	"braintree":        `{"secrets":["bt-private-test-only"],"signature":{"public_key":"TESTPUB"}}`,
 	"mercadopago":      `{"secrets":["mercadopago-secret-test-only"]}`,
@@ -38,6 +46,124 @@ func TestPresetsNeedNothingButSecrets(t *testing.T) {
 		if p.Name() != name {
 			t.Errorf("%s is called %q", name, p.Name())
 		}
-		t.Logf("%s: %q", name, p.Warnings())
+		for _, w := range p.Warnings() {
+			if unsigned := name == "xendit" || name == "mercadopago"; !strings.HasPrefix(w, "settings.livemode: not set") && !(unsigned && strings.HasPrefix(w, "settings.signature: does not cover")) {
+				t.Errorf("%s as shipped warns: %s", name, w)
+			}
+		}
 	}
+}
+
+// vectorPresets are the presets that each published vector is of.
+var vectorPresets = map[string]string{"mollie-nextgen": "mollie", "mercadopago-case-kept": "mercadopago"}
+
+// TestPresetsTakeTheVectors: a preset with nothing but the vector's own secret and addresses takes it, and no changed one.
+func TestPresetsTakeTheVectors(t *testing.T) {
+	for _, v := range readVectors(t) {
+		own := object{"secrets": []any{v.Secret}}
+		if v.Knobs.PublicKey != "" {
+			own["signature"] = object{"public_key": v.Knobs.PublicKey}
+		}
+		if v.Knobs.PublicURL != "" {
+			own["public_url"] = v.Knobs.PublicURL
+		}
+		raw, err := json.Marshal(own)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := mustPreset(t, cmp.Or(vectorPresets[v.Name], v.Name), string(raw))
+		if e, err := verify(p, v.callback()); err != nil || e.Kind == models.EventUnparsable || e.Kind == models.EventUnknown {
+			t.Errorf("%s: %+v, %v", v.Name, e, err)
+		}
+		for part, cb := range v.tampered() {
+			if _, err := verify(p, cb); reasonOf(err) != models.ReasonSignature {
+				t.Errorf("%s: %s changed: %v, want a refusal for signature", v.Name, part, err)
+			}
+		}
+	}
+}
+
+// An account's settings go over the shipped ones: objects key by key, lists and words whole, null takes away.
+func TestPresetsAreOverlaid(t *testing.T) {
+	p := mustPreset(t, "standardwebhooks", `{"provider":"mine","comment":"x","path":"/callbacks/x","secrets":"whsec_VEVTVC1PTkxZIHN0YW5kYXJkIHdlYmhvb2tzIGtleS4=",
+		"signature":{"timestamp":{"tolerance_seconds":60}},"fields":{"transaction_id":"$.data.txn","amount":{"unit":"major"},"parent_id":null},
+		"events":[{"type":"payment.*","event":"payment.succeeded"}],"reply":{"ok":null}}`)
+	sent := webhook("v1," + base64.StdEncoding.EncodeToString(macOf(sha256.New, webhookSecret, webhookText())))
+	if e, err := verify(p, sent); err != nil || e.Kind != models.EventUnparsable || e.Detail != "transaction_id: missing" {
+		t.Errorf("the place of the id is replaced: %+v, %v", e, err)
+	}
+	if status, _, _ := p.Reply(models.Answer{Outcome: models.OutcomeApplied}); status != 200 {
+		t.Errorf("reply.ok is taken away, and still answers %d", status)
+	}
+	sent.ReceivedAt = now.Add(61 * time.Second)
+	if _, err := verify(p, sent); reasonOf(err) != models.ReasonTimestamp {
+		t.Errorf("61 seconds old: %v, want a refusal for timestamp", err)
+	}
+	if p.Name() != "standardwebhooks" {
+		t.Errorf("Name = %q", p.Name())
+	}
+}
+
+func TestPresetSettingsAreRefused(t *testing.T) {
+	for _, c := range []struct{ preset, settings, want string }{
+		{"razorpay", ``, "settings.signature.secrets: empty"},
+		{"razorpay", `null`, "settings.signature.secrets: empty"},
+		{"razorpay", `{}`, "settings.signature.secrets: empty"},
+		{"razorpay", `{"secrets":[]}`, "settings.secrets: empty"},
+		{"razorpay", `{"secrets":["good-secret-of-the-shop"," "]}`, "settings.secrets[1]: empty or blank"},
+		{"razorpay", `{"secrets":["${RAZORPAY_SECRET}"]}`, "settings.secrets[0]: ${RAZORPAY_SECRET} is not filled in"},
+		{"razorpay", `{"signature":{"secrets":"${X}"}}`, "settings.signature.secrets[0]: ${X} is not filled in"},
+		{"razorpay", `{"secrets":"a","signature":{"secrets":"b"}}`, "settings.secrets: given twice"},
+		{"razorpay", `{"secrets":"a","secret":"b"}`, "settings.secret: unknown key"},
+		{"razorpay", `{"secrets":"a","fields":{"order_no":"$.x"}}`, "settings.fields.order_no: unknown key"},
+		{"razorpay", `{"secrets":"a","fields":{"order_id":"$.a-b"}}`, "settings.fields.order_id: \"$.a-b\""},
+		{"razorpay", `{"secrets":"a","secrets":"b"}`, "settings: not usable JSON"},
+		{"razorpay", `{"secrets":"a","signature":"x"}`, "settings.signature: an object"},
+		{"razorpay", `[]`, "settings: "},
+		{"square", `{"secrets":"a"}`, "settings.signature.template: needs settings.public_url"},
+		{"braintree", `{"secrets":"a"}`, "settings.signature.public_key: missing"},
+		{"standardwebhooks", `{"secrets":"not base64!"}`, "settings.secrets[0]: is not base64"},
+		{"acmepay", `{"secrets":"a"}`, `there is no preset "acmepay"; there is braintree, mercadopago`},
+		{"../presets/razorpay", `{"secrets":"a"}`, "there is no preset"},
+	} {
+		_, err := generic.NewPreset(c.preset)(json.RawMessage(c.settings), t.TempDir())
+		if err == nil || !strings.HasPrefix(err.Error(), c.want) || strings.Contains(err.Error(), "good-secret") {
+			t.Errorf("%s %s: %v, want %s…", c.preset, c.settings, err, c.want)
+		}
+	}
+}
+
+// FuzzPresets: whatever is signed, and whatever the provider, nothing is booked by halves.
+func FuzzPresets(f *testing.F) {
+	for _, k := range kits() {
+		for _, s := range k.shots {
+			f.Add(s.body, s.query)
+		}
+	}
+	all := map[string]*generic.Provider{}
+	for _, k := range kits() {
+		all[k.name] = openKit(f, k.name)
+	}
+	f.Fuzz(func(t *testing.T, body, query string) {
+		for _, k := range kits() {
+			headers := map[string]string{}
+			if k.name != "mercadopago" {
+				k.sign(body, query, headers, k.secret)
+			}
+			cb := models.Callback{Method: "POST", Query: query, Body: []byte(body), ReceivedAt: now, Headers: http.Header{}}
+			for name, value := range headers {
+				cb.Headers.Set(name, value)
+			}
+			e, err := verify(all[k.name], cb)
+			if err != nil {
+				if refusal := (*models.Rejection)(nil); !errors.As(err, &refusal) {
+					t.Fatalf("%s: %v, want a rejection", k.name, err)
+				}
+				continue
+			}
+			if strings.HasSuffix(string(e.Kind), ".succeeded") && (e.TransactionID == "" || e.Money.Currency == "" || e.Money.Minor < 0) {
+				t.Fatalf("%s: half an event: %+v", k.name, e)
+			}
+		}
+	})
 }
