@@ -38,7 +38,7 @@ func TestConfigErrors(t *testing.T) {
 		"name for no URL":         {"accounts:\n- name: My Shop\n  provider: stripe\n", `app.yaml:2|accounts[0].name: "My Shop"|small letters`},
 		"name with a slash":       {"accounts:\n- name: a/b\n  provider: stripe\n", "app.yaml:2|accounts[0].name"},
 		"no provider":             {"accounts:\n- name: a\n", "app.yaml:2|accounts[0].provider: missing|stripe"},
-		"unknown provider":        {"accounts:\n- name: a\n  provider: strpe\n", `app.yaml:3|unknown provider "strpe"|generic, paypal, stripe, unionpay, wechatpay`},
+		"unknown provider":        {"accounts:\n- name: a\n  provider: strpe\n", `app.yaml:3|unknown provider "strpe"|generic, mercadopago, mollie, paypal`},
 		"name twice":              {okAccount("a") + strings.TrimPrefix(okAccount("a"), "accounts:\n"), "app.yaml:5|accounts[1].name: a is the name of another account too, line 2"},
 		"no settings":             {stripeAccount, "app.yaml:2|account shop: settings.signing_secrets: empty"},
 		"settings no mapping":     {stripeAccount + "  settings: text\n", "app.yaml:4|account shop: settings: keys and values"},

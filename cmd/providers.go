@@ -26,8 +26,9 @@ type provider interface {
 // opener makes a provider of an account's settings; paths in them are relative to dir.
 type opener func(settings json.RawMessage, dir string) (provider, error)
 
-// providers is every provider there is, by its name in the configuration. A new one is one line here.
-var providers = map[string]opener{
+// providers is every provider there is, by its name in the configuration. One in code is one line here; one by configuration alone is a
+// file in callback/generic/presets.
+var providers = withPresets(map[string]opener{
 	adyen.Name:     open(adyen.New),
 	alipay.Name:    open(alipay.New),
 	generic.Name:   open(generic.New),
@@ -35,6 +36,13 @@ var providers = map[string]opener{
 	stripe.Name:    open(stripe.New),
 	unionpay.Name:  open(unionpay.New),
 	wechatpay.Name: open(wechatpay.New),
+})
+
+func withPresets(all map[string]opener) map[string]opener {
+	for _, name := range generic.Presets() {
+		all[name] = open(generic.NewPreset(name))
+	}
+	return all
 }
 
 // open turns a provider's own New, which returns its own type, into an opener.

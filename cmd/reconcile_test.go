@@ -1,12 +1,14 @@
 package cmd
 
 import (
-	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"paybook/callback/generic"
 	"paybook/models"
 	"paybook/reconcile"
 )
@@ -35,24 +37,55 @@ func replayedShop(t *testing.T, providers ...string) *shell {
 
 func TestReconcileKits(t *testing.T) {
 	for _, provider := range kitProviders {
-		raw, err := os.ReadFile(kit + provider + "/expected_reconciliation.json")
-		if err != nil {
-			continue // callbacks only
+		if exists(kit + provider + "/expected_reconciliation.json") { // else: callbacks only
+			t.Run(provider, func(t *testing.T) { checkKit(t, replayedShop(t, provider), provider) })
 		}
-		var want expectedRun
-		if err := json.Unmarshal(raw, &want); err != nil {
-			t.Fatal(err)
+	}
+}
+
+// The providers that are made by configuration alone and shipped with the program.
+func TestPresetKits(t *testing.T) {
+	for _, provider := range generic.Presets() {
+		if provider == "standardwebhooks" { // has no statement; its kit is among the others
+			continue
 		}
 		t.Run(provider, func(t *testing.T) {
-			s := replayedShop(t, provider)
-			for range 2 {
-				got := s.runJSON(exitLook, "--date", want.Date, "--account", provider)[0]
-				gaps, _ := got["gaps"].([]any)
-				if got["compared"] != float64(max(want.StatementRows, want.MoneyRows)) || got["matched"] != float64(want.Matched) || len(gaps) != len(want.Gaps) {
-					t.Errorf("compared %v, matched %v, %d gaps; want %+v", got["compared"], got["matched"], len(gaps), want)
-				}
-			}
+			s := newShellWith(t, "presets.yaml")
+			s.shop(provider)
+			s.ok("replay", kit+provider+"/callbacks")
+			checkKit(t, s, provider)
 		})
+	}
+}
+
+// checkKit reconciles a kit's day twice: the gaps must be those the kit planted.
+func checkKit(t *testing.T, s *shell, provider string) {
+	t.Helper()
+	raw, err := os.ReadFile(kit + provider + "/expected_reconciliation.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want expectedRun
+	decode(t, string(raw), &want)
+	for range 2 {
+		got := s.runJSON(exitLook, "--date", want.Date, "--account", provider)[0]
+		if got["compared"] != float64(max(want.StatementRows, want.MoneyRows)) || got["matched"] != float64(want.Matched) {
+			t.Errorf("compared %v, matched %v; want %+v", got["compared"], got["matched"], want)
+		}
+		var found, planted []string
+		gaps, _ := got["gaps"].([]any)
+		for _, g := range gaps {
+			gap, _ := g.(map[string]any)
+			found = append(found, fmt.Sprint(gap["kind"], " ", gap["transaction_id"]))
+		}
+		for _, g := range want.Gaps {
+			planted = append(planted, g.Type+" "+g.TransactionID)
+		}
+		slices.Sort(found)
+		slices.Sort(planted)
+		if !slices.Equal(found, planted) {
+			t.Errorf("gaps %v, want %v", found, planted)
+		}
 	}
 }
 

@@ -19,9 +19,11 @@ type shell struct {
 	stdin  string
 }
 
-func newShell(t *testing.T) *shell {
+func newShell(t *testing.T) *shell { t.Helper(); return newShellWith(t, "app.yaml") }
+
+func newShellWith(t *testing.T, config string) *shell {
 	t.Helper()
-	return &shell{t: t, global: []string{"--config", kit + "app.yaml", "--database", "sqlite:" + filepath.Join(t.TempDir(), "app.db")}}
+	return &shell{t: t, global: []string{"--config", kit + config, "--database", "sqlite:" + filepath.Join(t.TempDir(), "app.db")}}
 }
 
 // run types a command line and returns what is on the screen.
