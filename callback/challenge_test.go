@@ -46,7 +46,7 @@ func TestChallenge(t *testing.T) {
 		}
 	}
 	rec := httptest.NewRecorder()
-	e.ServeHTTP(rec, httptest.NewRequest("HEAD", "/callbacks/asks?c=1", nil))
+	e.ServeHTTP(rec, httptest.NewRequest(http.MethodHead, "/callbacks/asks?c=1", nil))
 	if rec.Code != 200 || observed != 0 {
 		t.Errorf("HEAD = %d, %d callbacks observed; want 200 and none", rec.Code, observed)
 	}

@@ -134,7 +134,10 @@ func (d *differences) fromInside(o callback.Observation) {
 func (d *differences) event(at string, want callback.Expect, ev models.Event, outcome models.Outcome, r *replayed) {
 	own, parents := []string{ev.TransactionID}, []string{ev.ParentID}
 	own = append(own, ev.Aliases...)
-	if want.AmountMeaning == "cumulative_refund" { // a running total belongs to the payment
+	switch {
+	case ev.RunningTotal: // it names the payment, and has no id of the refund
+		own[0] = ev.ParentID
+	case want.AmountMeaning == "cumulative_refund": // a running total belongs to the payment
 		own = append(own, ev.ParentID)
 	}
 	parents = append(parents, own...)
@@ -189,8 +192,8 @@ func (d *differences) time(what, want string, got time.Time) {
 const finished = "payment.finished"
 
 func effectsFor(want callback.Expect, outcome models.Outcome) []string {
-	if want.Event == finished && outcome == models.OutcomeDuplicate {
-		return []string{"note_only"}
+	if want.Event == finished && (outcome == models.OutcomeDuplicate || outcome == models.OutcomeNoted) {
+		return []string{"note_only", "duplicate"}
 	}
 	return effects[outcome]
 }

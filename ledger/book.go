@@ -36,14 +36,18 @@ func (e *engine) book(d *delivery, ev models.Event) (models.Outcome, string) {
 	k := e.resolve(d.account, m.kind, ev)
 	e.settleNames(d.account, m.kind, ev, k)
 	defer e.used(d.account, ev)
-	if r := e.rows[k]; r != nil && !r.gone {
+	r := e.rows[k]
+	if r != nil && r.gone && r.Event == models.PaymentVoided {
+		return models.OutcomeDuplicate, "" // it has ended an authorisation, and is no row any more
+	}
+	if r != nil && !r.gone {
 		for _, t := range e.twins(r, ev) {
 			r = e.merge(r, t)
 			e.inherit(r, d.source)
 		}
 		return e.bookAgain(d, r, m, ev)
 	}
-	r := e.freshRow(d, k, m, ev)
+	r = e.freshRow(d, k, m, ev)
 	for _, t := range e.twins(r, ev) {
 		e.merge(r, t)
 	}

@@ -43,7 +43,7 @@ func parsePath(text string) (path, error) {
 	return path{query, strings.Contains(plain, "?")}, nil
 }
 
-// find is what the path leads to, in the document's order. doc is cut to what a filter can compare where there is one.
+// find is what the path leads to; where there is a filter, in a copy whose long numbers are digits.
 func (p path) find(doc parse.Value) []any {
 	if p.filter {
 		return p.query.Select(forFilter(doc.Any()))
@@ -56,7 +56,10 @@ func (p path) find(doc parse.Value) []any {
 func (p path) text(doc parse.Value) (string, error) {
 	text := ""
 	for _, v := range p.find(doc) {
-		found := scalar(parse.Of(plainValue(v)))
+		if long, ok := v.(digits); ok {
+			v = json.Number(long)
+		}
+		found := scalar(parse.Of(v))
 		if text != "" && found != "" && found != text {
 			return "", fmt.Errorf("%s leads to several values", p)
 		}
@@ -71,7 +74,10 @@ func (p path) list(doc parse.Value) ([]parse.Value, error) {
 	if len(found) != 1 {
 		return nil, errors.New("missing")
 	}
-	list := parse.Of(plainValue(found[0]))
+	list := parse.Of(found[0])
+	if p.filter {
+		list = parse.Of(withoutDigits(found[0]))
+	}
 	if _, ok := list.Any().([]any); !ok {
 		return nil, errors.New("is no array")
 	}
@@ -109,18 +115,18 @@ func forFilter(v any) any {
 	return v
 }
 
-// plainValue undoes forFilter.
-func plainValue(v any) any {
+// withoutDigits undoes forFilter, in place: forFilter has made the copy.
+func withoutDigits(v any) any {
 	switch v := v.(type) {
 	case digits:
 		return json.Number(v)
 	case []any:
 		for i := range v {
-			v[i] = plainValue(v[i])
+			v[i] = withoutDigits(v[i])
 		}
 	case map[string]any:
 		for key := range v {
-			v[key] = plainValue(v[key])
+			v[key] = withoutDigits(v[key])
 		}
 	}
 	return v

@@ -86,3 +86,19 @@ func TestGlob(t *testing.T) {
 		}
 	}
 }
+
+// Items chosen by a filter keep the digits of their numbers.
+func TestListsKeepLongNumbers(t *testing.T) {
+	doc, err := parse.JSON([]byte(`{"groups":[{"type":"old"},{"type":"new","items":[{"id":8389765929445198309},{"ids":[8389765929445198310]}]}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := parsePath(`$.groups[?@.type == "new"].items`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := p.list(doc)
+	if err != nil || len(list) != 2 || list[0].Get("id").Number() != "8389765929445198309" || list[1].Get("ids").List()[0].Number() != "8389765929445198310" {
+		t.Errorf("list = %+v, %v", list, err)
+	}
+}

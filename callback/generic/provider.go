@@ -1,8 +1,8 @@
-// Package generic is the provider made by configuration only: a payment service that signs its callbacks with a shared
-// secret and writes its statements as delimited text needs settings, not code. README.md beside this file lists the keys;
-// testdata/demopay and testdata/standardwebhooks are whole examples.
+// Package generic is the provider made by configuration only: a payment service that signs its callbacks with a shared secret or an
+// Ed25519 key, and writes its statements as delimited text, needs settings, not code. README.md beside this file lists the keys;
+// presets holds the configurations that are shipped, and testdata a kit for each of them.
 //
-// It does not cover public-key signatures, encrypted bodies, XML, and callbacks that carry no amount and need an API read.
+// It does not cover certificates, RSA, encrypted bodies and XML; callbacks that carry no amount are kept for an API read.
 package generic
 
 import (

@@ -141,7 +141,7 @@ func shares(ev models.Event, about []disputedPayment) []models.Event {
 		if i > 0 {
 			one.TransactionID = ev.TransactionID + ":" + a.capture
 		}
-		one.Aliases = []string{one.TransactionID, a.capture}
+		one.Aliases, one.FoundBy = []string{one.TransactionID}, []string{a.capture}
 		one.ParentID, one.OrderID = a.capture, a.order
 		if len(about) > 1 {
 			one.Money = a.money

@@ -32,8 +32,8 @@ func TestDisputes(t *testing.T) {
 			t.Errorf("%s %s %s: %+v, want %s", c.kind, c.stage, c.outcome, got, c.want)
 		}
 		moves := c.want == models.DisputeOpened || c.want == models.DisputeLost || c.want == models.DisputeWon
-		if want := []string{"PP-D-1", "CAP1"}; moves && !reflect.DeepEqual(got.Aliases, want) {
-			t.Errorf("%s %s: names %q, want %q", c.kind, c.stage, got.Aliases, want)
+		if want := []string{"CAP1"}; moves && !reflect.DeepEqual(got.FoundBy, want) {
+			t.Errorf("%s %s: found by %q, want %q", c.kind, c.stage, got.FoundBy, want)
 		}
 	}
 	if got := say(t, "custom_id", created, "dispute", dispute)[0]; got.OrderID != "cart 1" {
@@ -81,7 +81,7 @@ func TestDisputeOfSeveralPayments(t *testing.T) {
 	for i, want := range []struct{ id, capture, order, amount string }{{"PP-D-1", "CAP1", "ORD-1", "50.00"}, {"PP-D-1:CAP2", "CAP2", "ORD-2", "25.00"}} {
 		got := events[i]
 		if got.TransactionID != want.id || got.ParentID != want.capture || got.OrderID != want.order || got.Money.Text() != want.amount || got.ID != "WH-1" ||
-			!reflect.DeepEqual(got.Aliases, []string{want.id, want.capture}) {
+			!reflect.DeepEqual(got.FoundBy, []string{want.capture}) || !reflect.DeepEqual(got.Aliases, []string{want.id}) {
 			t.Errorf("event %d is %+v, want %+v", i, got, want)
 		}
 	}
