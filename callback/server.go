@@ -168,13 +168,14 @@ func encoded(h http.Header) bool {
 // take reads the request once, byte for byte, before anything else can.
 func (s *Server) take(c echo.Context, account string) (models.Callback, error) {
 	req := c.Request()
-	cb := models.Callback{Account: account, Method: req.Method, Path: req.URL.Path, Query: req.URL.RawQuery, Headers: req.Header.Clone(), ReceivedAt: s.Now().UTC()}
+	cb := models.Callback{Account: account, Method: req.Method, Path: req.URL.Path, Query: req.URL.RawQuery, Headers: req.Header.Clone(), ReceivedAt: s.Now().UTC(),
+		Sender: c.RealIP()}
 	if s.ReplayClock {
 		at, err := time.Parse(time.RFC3339Nano, req.Header.Get(ReplayHeader))
 		if err != nil {
 			return cb, &models.Rejection{Reason: models.ReasonMalformed, Detail: "header " + ReplayHeader + ": an RFC 3339 time expected"}
 		}
-		cb.ReceivedAt = at.UTC()
+		cb.ReceivedAt, cb.Sender = at.UTC(), "" // a recording
 		cb.Headers.Del(ReplayHeader)
 	}
 	tooLarge := &models.Rejection{Reason: models.ReasonTooLarge, Detail: fmt.Sprintf("the body is larger than %d bytes", s.BodyMax)}

@@ -36,7 +36,7 @@ func (p *Provider) Verify(_ context.Context, cb models.Callback) ([]models.Event
 
 // proven are the items of a callback once all of it is known to be genuine; without items it is the callback itself.
 func (p *Provider) proven(r *request) ([]*request, error) {
-	if err := p.signature.checkDoor(r); err != nil {
+	if err := cmp.Or(p.signature.checkSender(r), p.signature.checkDoor(r)); err != nil {
 		return nil, err
 	}
 	if !p.signature.perItem {

@@ -11,6 +11,7 @@ import (
 	"crypto/subtle"
 	"encoding/base64"
 	"hash"
+	"net/netip"
 	"slices"
 	"strings"
 	"sync"
@@ -23,9 +24,10 @@ type signature struct {
 	kind      string // hmac, ed25519, static_token or basic
 	from      source
 	form      signatureForm
-	keyForm   signatureForm // of signatures by public key; kind "": there are none
-	secrets   [][]byte      // static_token and basic
-	doors     [][]byte      // user:password that must be given besides; nil: none
+	keyForm   signatureForm  // of signatures by public key; kind "": there are none
+	secrets   [][]byte       // static_token and basic
+	senders   []netip.Prefix // addresses it may come from; nil: any
+	doors     [][]byte       // user:password that must be given besides; nil: none
 	macs      []*macPool
 	keys      []ed25519.PublicKey
 	size      int // bytes of a MAC
@@ -62,6 +64,7 @@ func (p *Provider) readSignature(settings *section, dir string) {
 	secrets := readSecrets(settings, s, dir)
 	p.warnings = append(p.warnings, secrets.warnings...)
 	sig.doors = readDoors(s, dir)
+	sig.senders = readSenders(s)
 	switch sig.kind {
 	case "basic":
 		secrets.needUsers()
@@ -104,6 +107,38 @@ func (p *Provider) readMAC(s *section, secrets secretList) {
 		}
 		sig.templates = append(sig.templates, t)
 	}
+}
+
+// readSenders reads the addresses and networks that the provider calls from.
+func readSenders(s *section) (senders []netip.Prefix) {
+	texts := s.texts("senders")
+	if texts != nil && len(texts) == 0 {
+		s.fail("senders", "empty; leave it out to take callbacks from anywhere")
+	}
+	for _, text := range texts {
+		prefix, err := netip.ParsePrefix(text)
+		if addr, noNetwork := netip.ParseAddr(text); err != nil && noNetwork == nil {
+			prefix, err = netip.PrefixFrom(addr, addr.BitLen()), nil
+		}
+		if err != nil {
+			s.fail("senders", "%q is no address and no network, such as 203.0.113.7 or 203.0.113.0/24", text)
+		}
+		senders = append(senders, prefix.Masked())
+	}
+	return senders
+}
+
+// checkSender refuses a call from anywhere but the configured addresses. A recording has none to be held against; its signature is
+// checked like any other.
+func (sig *signature) checkSender(r *request) error {
+	if sig.senders == nil || r.cb.Sender == "" {
+		return nil
+	}
+	addr, err := netip.ParseAddr(r.cb.Sender)
+	if err == nil && slices.ContainsFunc(sig.senders, func(p netip.Prefix) bool { return p.Contains(addr.Unmap()) }) {
+		return nil
+	}
+	return refuse(models.ReasonSignature, "it comes from "+r.cb.Sender+", which is not in settings.signature.senders; behind a proxy, configure trusted_proxies")
 }
 
 // checkDoor refuses who does not give the user and password that are asked for besides the signature.
