@@ -12,146 +12,148 @@ import (
 
 // Whatever order things arrive in, the end is the same: the book does not depend on the mood of a network.
 func TestEveryOrderOfArrivalEndsAlike(t *testing.T) {
-	for name, lines := range map[string][]string{
-		"payment, refund, its failure": {
-			"order %s 19.99 USD",
-			"payment.pending ch-%s 19.99 USD order=%s alias=ch-%s at=11:50",
-			"payment.succeeded ch-%s 19.99 USD order=%s alias=pi-%s at=12:00",
-			"refund.succeeded re-%s 5.00 USD parent=pi-%s at=12:10",
-			"refund.failed re-%s 5.00 USD parent=pi-%s at=15:00",
-		},
-		"payment, two refunds, a stale failure": {
-			"order %s 19.99 USD",
-			"payment.failed ch-%s 19.99 USD order=%s at=11:50",
-			"payment.succeeded ch-%s 19.99 USD order=%s at=12:00",
-			"refund.succeeded reA-%s 5.00 USD parent=ch-%s at=12:10",
-			"refund.succeeded reB-%s 3.00 USD parent=ch-%s at=12:20",
-		},
-		"payment, dispute opened, lost": {
-			"order %s 19.99 USD",
-			"payment.succeeded ch-%s 19.99 USD order=%s at=12:00",
-			"dispute.opened dp-%s 19.99 USD parent=ch-%s at=13:00",
-			"dispute.lost dp-%s 19.99 USD parent=ch-%s at=14:00",
-		},
-		"payment, dispute opened, won": {
-			"order %s 19.99 USD",
-			"payment.succeeded ch-%s 19.99 USD order=%s at=12:00",
-			"dispute.opened dp-%s 19.99 USD parent=ch-%s at=13:00",
-			"dispute.won dp-%s 19.99 USD parent=ch-%s at=14:00",
-		},
-		"totals without ids": {
-			"order %s 19.99 USD",
-			"payment.succeeded ch-%s 19.99 USD order=%s at=12:00",
-			"refund.total ch-%s 5.00 USD at=12:10",
-			"refund.total ch-%s 8.00 USD at=12:20",
-		},
-		"a total, and the refund in it that fails": {
-			"order %s 19.99 USD",
-			"payment.succeeded ch-%s 19.99 USD order=%s at=12:00",
-			"refund.succeeded re-%s 5.00 USD parent=ch-%s at=12:10",
-			"refund.total ch-%s 5.00 USD at=12:10",
-			"refund.failed re-%s 5.00 USD parent=ch-%s at=15:00",
-		},
-		"refund, its failure, and another": {
-			"payment.succeeded ch-%s 19.99 USD order=%s at=12:00",
-			"order %s 19.99 USD",
-			"refund.succeeded A-%s 19.99 USD parent=ch-%s at=12:10",
-			"refund.failed A-%s 19.99 USD parent=ch-%s at=12:20",
-			"refund.succeeded B-%s 19.99 USD parent=ch-%s at=12:30",
-		},
-		"refund and a lost dispute": {
-			"order %s 19.99 USD",
-			"payment.succeeded ch-%s 19.99 USD order=%s at=12:00",
-			"refund.succeeded re-%s 5.00 USD parent=ch-%s at=12:10",
-			"dispute.lost dp-%s 14.99 USD parent=ch-%s at=14:00",
-		},
-		"two disputes": {
-			"payment.succeeded ch-%s 75.00 USD order=%s at=12:00",
-			"dispute.opened a-%s 30.00 USD parent=ch-%s at=13:00",
-			"dispute.won a-%s 30.00 USD parent=ch-%s at=14:00",
-			"dispute.lost b-%s 40.00 USD parent=ch-%s at=15:00",
-			"order %s 75.00 USD",
-		},
-		"running totals": {
-			"order %s 200.00 CNY",
-			"payment.succeeded t-%s 200.00 CNY order=%s at=12:00",
-			"refund.succeeded - 50.00 CNY order=%s parent=t-%s refund_no=R1-%s running=yes at=12:10",
-			"refund.succeeded - 80.00 CNY order=%s parent=t-%s refund_no=R2-%s running=yes at=12:20",
-			"refund.succeeded - 200.00 CNY order=%s parent=t-%s refund_no=R3-%s running=yes at=12:30",
-		},
-		"running totals, one asked for with its sum": {
-			"order %s 200.00 CNY",
-			"payment.succeeded t-%s 200.00 CNY order=%s at=12:00",
-			"refund.pending - 30.00 CNY parent=t-%s refund_no=R2-%s at=12:01",
-			"refund.succeeded - 50.00 CNY order=%s parent=t-%s refund_no=R1-%s running=yes at=12:10",
-			"refund.succeeded - 80.00 CNY order=%s parent=t-%s refund_no=R2-%s running=yes at=12:20",
-		},
-		"running totals, and the statement's sum of one": {
-			"order %s 200.00 CNY",
-			"payment.succeeded t-%s 200.00 CNY order=%s at=12:00",
-			"refund.succeeded - 30.00 CNY parent=t-%s refund_no=R2-%s at=12:20",
-			"refund.succeeded - 50.00 CNY order=%s parent=t-%s refund_no=R1-%s running=yes at=12:10",
-			"refund.succeeded - 80.00 CNY order=%s parent=t-%s refund_no=R2-%s running=yes at=12:20",
-		},
-		"running totals that are the same": {
-			"order %s 200.00 CNY",
-			"payment.succeeded t-%s 200.00 CNY order=%s at=12:00",
-			"refund.succeeded - 50.00 CNY order=%s parent=t-%s refund_no=R1-%s running=yes at=12:10",
-			"refund.succeeded - 50.00 CNY order=%s parent=t-%s refund_no=R2-%s running=yes at=12:20",
-			"refund.succeeded - 250.00 CNY order=%s parent=t-%s refund_no=R3-%s running=yes at=12:30",
-		},
-		"finished, paid and refunded": {
-			"order %s 19.99 CNY",
-			"payment.succeeded t-%s 19.99 CNY order=%s at=12:00",
-			"payment.finished t-%s 19.99 CNY order=%s at=23:00",
-			"refund.succeeded - 19.99 CNY order=%s parent=t-%s refund_no=R1-%s running=yes at=12:10",
-		},
-		"authorised, captured in two parts": {
-			"order %s 80.00 EUR",
-			"payment.authorised A-%s 80.00 EUR order=%s at=12:00",
-			"payment.captured C1-%s 30.00 EUR order=%s parent=A-%s at=13:00",
-			"payment.captured C2-%s 50.00 EUR order=%s parent=A-%s at=14:00",
-			"refund.succeeded R-%s 10.00 EUR parent=C2-%s at=15:00",
-		},
-		"authorised and voided": {
-			"order %s 80.00 EUR",
-			"payment.authorised A-%s 80.00 EUR order=%s at=12:00",
-			"payment.voided M-%s 80.00 EUR parent=A-%s at=13:00",
-			"payment.succeeded B-%s 80.00 EUR order=%s at=14:00",
-		},
-		"dispute won and lost again, its payment named once": {
-			"order %s 75.00 EUR",
-			"payment.succeeded A-%s 75.00 EUR order=%s at=12:00",
-			"dispute.opened D-%s 75.00 EUR parent=A-%s at=13:00",
-			"dispute.won D-%s 75.00 EUR at=14:00",
-			"dispute.lost D-%s 75.00 EUR at=15:00",
-		},
-		"dispute lost and won after all": {
-			"order %s 75.00 EUR",
-			"payment.succeeded A-%s 75.00 EUR order=%s at=12:00",
-			"dispute.opened D-%s 75.00 EUR parent=A-%s at=13:00",
-			"dispute.lost D-%s 75.00 EUR parent=A-%s at=14:00",
-			"dispute.won D-%s 75.00 EUR at=15:00",
-		},
-		"dispute and the money's own id": {
-			"order %s 75.00 USD",
-			"payment.succeeded CAP-%s 75.00 USD order=%s at=12:00",
-			"dispute.opened PP-D-%s 75.00 USD parent=CAP-%s found=CAP-%s at=13:00",
-			"dispute.lost REV-%s 75.00 USD parent=CAP-%s alias=REV-%s,CAP-%s at=14:00",
-			"dispute.lost PP-D-%s 75.00 USD parent=CAP-%s found=CAP-%s at=14:00",
-		},
-		"three names": {
-			"order %s 19.99 USD",
-			"payment.succeeded ch-%s 19.99 USD order=%s alias=pi-%s at=12:00",
-			"payment.succeeded ch-%s 19.99 USD order=%s alias=ch-%s at=12:00",
-			"payment.succeeded pi-%s 19.99 USD order=%s alias=pi-%s at=12:00",
-			"refund.succeeded re-%s 5.00 USD parent=pi-%s at=12:10",
-		},
-	} {
+	for name, lines := range arrivals {
 		t.Run(name, func(t *testing.T) {
 			ledgertest.Each(t, func(t *testing.T, book *ledger.Ledger) { everyOrder(t, book, lines) })
 		})
 	}
+}
+
+var arrivals = map[string][]string{
+	"payment, refund, its failure": {
+		"order %s 19.99 USD",
+		"payment.pending ch-%s 19.99 USD order=%s alias=ch-%s at=11:50",
+		"payment.succeeded ch-%s 19.99 USD order=%s alias=pi-%s at=12:00",
+		"refund.succeeded re-%s 5.00 USD parent=pi-%s at=12:10",
+		"refund.failed re-%s 5.00 USD parent=pi-%s at=15:00",
+	},
+	"payment, two refunds, a stale failure": {
+		"order %s 19.99 USD",
+		"payment.failed ch-%s 19.99 USD order=%s at=11:50",
+		"payment.succeeded ch-%s 19.99 USD order=%s at=12:00",
+		"refund.succeeded reA-%s 5.00 USD parent=ch-%s at=12:10",
+		"refund.succeeded reB-%s 3.00 USD parent=ch-%s at=12:20",
+	},
+	"payment, dispute opened, lost": {
+		"order %s 19.99 USD",
+		"payment.succeeded ch-%s 19.99 USD order=%s at=12:00",
+		"dispute.opened dp-%s 19.99 USD parent=ch-%s at=13:00",
+		"dispute.lost dp-%s 19.99 USD parent=ch-%s at=14:00",
+	},
+	"payment, dispute opened, won": {
+		"order %s 19.99 USD",
+		"payment.succeeded ch-%s 19.99 USD order=%s at=12:00",
+		"dispute.opened dp-%s 19.99 USD parent=ch-%s at=13:00",
+		"dispute.won dp-%s 19.99 USD parent=ch-%s at=14:00",
+	},
+	"totals without ids": {
+		"order %s 19.99 USD",
+		"payment.succeeded ch-%s 19.99 USD order=%s at=12:00",
+		"refund.total ch-%s 5.00 USD at=12:10",
+		"refund.total ch-%s 8.00 USD at=12:20",
+	},
+	"a total, and the refund in it that fails": {
+		"order %s 19.99 USD",
+		"payment.succeeded ch-%s 19.99 USD order=%s at=12:00",
+		"refund.succeeded re-%s 5.00 USD parent=ch-%s at=12:10",
+		"refund.total ch-%s 5.00 USD at=12:10",
+		"refund.failed re-%s 5.00 USD parent=ch-%s at=15:00",
+	},
+	"refund, its failure, and another": {
+		"payment.succeeded ch-%s 19.99 USD order=%s at=12:00",
+		"order %s 19.99 USD",
+		"refund.succeeded A-%s 19.99 USD parent=ch-%s at=12:10",
+		"refund.failed A-%s 19.99 USD parent=ch-%s at=12:20",
+		"refund.succeeded B-%s 19.99 USD parent=ch-%s at=12:30",
+	},
+	"refund and a lost dispute": {
+		"order %s 19.99 USD",
+		"payment.succeeded ch-%s 19.99 USD order=%s at=12:00",
+		"refund.succeeded re-%s 5.00 USD parent=ch-%s at=12:10",
+		"dispute.lost dp-%s 14.99 USD parent=ch-%s at=14:00",
+	},
+	"two disputes": {
+		"payment.succeeded ch-%s 75.00 USD order=%s at=12:00",
+		"dispute.opened a-%s 30.00 USD parent=ch-%s at=13:00",
+		"dispute.won a-%s 30.00 USD parent=ch-%s at=14:00",
+		"dispute.lost b-%s 40.00 USD parent=ch-%s at=15:00",
+		"order %s 75.00 USD",
+	},
+	"running totals": {
+		"order %s 200.00 CNY",
+		"payment.succeeded t-%s 200.00 CNY order=%s at=12:00",
+		"refund.succeeded - 50.00 CNY order=%s parent=t-%s refund_no=R1-%s running=yes at=12:10",
+		"refund.succeeded - 80.00 CNY order=%s parent=t-%s refund_no=R2-%s running=yes at=12:20",
+		"refund.succeeded - 200.00 CNY order=%s parent=t-%s refund_no=R3-%s running=yes at=12:30",
+	},
+	"running totals, one asked for with its sum": {
+		"order %s 200.00 CNY",
+		"payment.succeeded t-%s 200.00 CNY order=%s at=12:00",
+		"refund.pending - 30.00 CNY parent=t-%s refund_no=R2-%s at=12:01",
+		"refund.succeeded - 50.00 CNY order=%s parent=t-%s refund_no=R1-%s running=yes at=12:10",
+		"refund.succeeded - 80.00 CNY order=%s parent=t-%s refund_no=R2-%s running=yes at=12:20",
+	},
+	"running totals, and the statement's sum of one": {
+		"order %s 200.00 CNY",
+		"payment.succeeded t-%s 200.00 CNY order=%s at=12:00",
+		"refund.succeeded - 30.00 CNY parent=t-%s refund_no=R2-%s at=12:20",
+		"refund.succeeded - 50.00 CNY order=%s parent=t-%s refund_no=R1-%s running=yes at=12:10",
+		"refund.succeeded - 80.00 CNY order=%s parent=t-%s refund_no=R2-%s running=yes at=12:20",
+	},
+	"running totals that are the same": {
+		"order %s 200.00 CNY",
+		"payment.succeeded t-%s 200.00 CNY order=%s at=12:00",
+		"refund.succeeded - 50.00 CNY order=%s parent=t-%s refund_no=R1-%s running=yes at=12:10",
+		"refund.succeeded - 50.00 CNY order=%s parent=t-%s refund_no=R2-%s running=yes at=12:20",
+		"refund.succeeded - 250.00 CNY order=%s parent=t-%s refund_no=R3-%s running=yes at=12:30",
+	},
+	"finished, paid and refunded": {
+		"order %s 19.99 CNY",
+		"payment.succeeded t-%s 19.99 CNY order=%s at=12:00",
+		"payment.finished t-%s 19.99 CNY order=%s at=23:00",
+		"refund.succeeded - 19.99 CNY order=%s parent=t-%s refund_no=R1-%s running=yes at=12:10",
+	},
+	"authorised, captured in two parts": {
+		"order %s 80.00 EUR",
+		"payment.authorised A-%s 80.00 EUR order=%s at=12:00",
+		"payment.captured C1-%s 30.00 EUR order=%s parent=A-%s at=13:00",
+		"payment.captured C2-%s 50.00 EUR order=%s parent=A-%s at=14:00",
+		"refund.succeeded R-%s 10.00 EUR parent=C2-%s at=15:00",
+	},
+	"authorised and voided": {
+		"order %s 80.00 EUR",
+		"payment.authorised A-%s 80.00 EUR order=%s at=12:00",
+		"payment.voided M-%s 80.00 EUR parent=A-%s at=13:00",
+		"payment.succeeded B-%s 80.00 EUR order=%s at=14:00",
+	},
+	"dispute won and lost again, its payment named once": {
+		"order %s 75.00 EUR",
+		"payment.succeeded A-%s 75.00 EUR order=%s at=12:00",
+		"dispute.opened D-%s 75.00 EUR parent=A-%s at=13:00",
+		"dispute.won D-%s 75.00 EUR at=14:00",
+		"dispute.lost D-%s 75.00 EUR at=15:00",
+	},
+	"dispute lost and won after all": {
+		"order %s 75.00 EUR",
+		"payment.succeeded A-%s 75.00 EUR order=%s at=12:00",
+		"dispute.opened D-%s 75.00 EUR parent=A-%s at=13:00",
+		"dispute.lost D-%s 75.00 EUR parent=A-%s at=14:00",
+		"dispute.won D-%s 75.00 EUR at=15:00",
+	},
+	"dispute and the money's own id": {
+		"order %s 75.00 USD",
+		"payment.succeeded CAP-%s 75.00 USD order=%s at=12:00",
+		"dispute.opened PP-D-%s 75.00 USD parent=CAP-%s found=CAP-%s at=13:00",
+		"dispute.lost REV-%s 75.00 USD parent=CAP-%s alias=REV-%s,CAP-%s at=14:00",
+		"dispute.lost PP-D-%s 75.00 USD parent=CAP-%s found=CAP-%s at=14:00",
+	},
+	"three names": {
+		"order %s 19.99 USD",
+		"payment.succeeded ch-%s 19.99 USD order=%s alias=pi-%s at=12:00",
+		"payment.succeeded ch-%s 19.99 USD order=%s alias=ch-%s at=12:00",
+		"payment.succeeded pi-%s 19.99 USD order=%s alias=pi-%s at=12:00",
+		"refund.succeeded re-%s 5.00 USD parent=pi-%s at=12:10",
+	},
 }
 
 func everyOrder(t *testing.T, book *ledger.Ledger, lines []string) {

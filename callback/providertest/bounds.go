@@ -2,7 +2,9 @@ package providertest
 
 import (
 	"io"
+	"os"
 	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -55,13 +57,25 @@ type Big struct {
 // flatMax is how much more memory a file ten times as long may need: noise of the collector, not rows.
 const flatMax = 8 << 20
 
-// Flat reads two files, one ten times as long as the other, and fails when the longer one needs more memory. bytes is the size of
-// the longer one.
-func Flat(t *testing.T, p reconcile.Provider, name string, big Big, bytes int64) {
+// flatBytes is how long the longer file is, unless the environment says otherwise: FLAT_BYTES=1e9.
+const flatBytes = 16 << 20
+
+// Flat reads two files, one ten times as long as the other, and fails when the longer one needs more memory.
+func Flat(t *testing.T, p reconcile.Provider, name string, big Big) {
 	t.Helper()
-	rows := int(bytes / int64(len(big.Row(0))))
+	bytes := float64(flatBytes)
+	if text := os.Getenv("FLAT_BYTES"); text != "" {
+		var err error
+		if bytes, err = strconv.ParseFloat(text, 64); err != nil || bytes < flatBytes {
+			t.Fatalf("FLAT_BYTES=%s: a number of bytes expected, %d at least", text, flatBytes)
+		}
+	}
+	rows := int(bytes) / len(big.Row(0))
 	peak(t, p, name, big, rows/100) // whatever is made once
-	short, long := peak(t, p, name, big, rows/10), peak(t, p, name, big, rows)
+	short := peak(t, p, name, big, rows/10)
+	began := time.Now()
+	long := peak(t, p, name, big, rows)
+	t.Logf("%d rows, %.0f MB: %.1f MB held at most, %s", rows, bytes/1e6, float64(long)/1e6, time.Since(began).Round(time.Millisecond))
 	if long > short+flatMax {
 		t.Errorf("%d rows need %d bytes of memory, ten times as many %d", rows/10, short, long)
 	}

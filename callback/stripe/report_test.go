@@ -162,5 +162,5 @@ func TestLongReportsNeedNoMemory(t *testing.T) {
 			return fmt.Sprintf("txn_%09d,2026-11-27 08:00:00,usd,10.00,0.59,9.41,charge,ch_%09d,po_1,2026-11-29 00:00:00\n", i, i)
 		},
 		Tail: func(int) string { return "" },
-	}, 8<<20)
+	})
 }

@@ -134,5 +134,5 @@ func TestLongBillsNeedNoMemory(t *testing.T) {
 		Tail: func(n int) string {
 			return lines("总交易单数,订单总金额", fmt.Sprintf("`%d,`%d.00", n, 20*n))
 		},
-	}, 8<<20)
+	})
 }
