@@ -6,6 +6,7 @@ replace paybook => ../
 
 require (
 	github.com/go-pay/gopay v1.5.123
+	github.com/razorpay/razorpay-go v1.3.3
 	github.com/smartwalle/alipay/v3 v3.2.31
 	github.com/smartwalle/nsign v1.0.9
 	github.com/standard-webhooks/standard-webhooks/libraries v0.0.1
@@ -43,10 +44,12 @@ require (
 	github.com/shopspring/decimal v1.6.0 // indirect
 	github.com/smartwalle/ncrypto v1.0.4 // indirect
 	github.com/smartwalle/ngx v1.1.2 // indirect
+	github.com/stretchr/testify v1.12.1 // indirect
 	github.com/theory/jsonpath v0.12.3 // indirect
 	github.com/valyala/bytebufferpool v1.0.0 // indirect
 	github.com/valyala/fasttemplate v1.2.2 // indirect
 	go.uber.org/multierr v1.11.0 // indirect
+	go.yaml.in/yaml/v3 v3.0.6 // indirect
 	golang.org/x/crypto v0.58.0 // indirect
 	golang.org/x/net v0.62.0 // indirect
 	golang.org/x/sync v0.25.0 // indirect
