@@ -44,7 +44,7 @@ type Server struct {
 	BodyMax  int64            // bytes; 0: BodyMax
 	Patience time.Duration    // from the last byte of the body on; 0: Patience
 	Log      *slog.Logger     // nil: discard
-	// ReplayClock takes the time of a request from its header App-Received-At: for recordings, never for the world.
+	// ReplayClock takes the time of a request from its header App-Received-At, if it has one: for recordings, never for the world.
 	ReplayClock bool
 	// Observe, if set, is told of every callback, for metrics.
 	Observe func(Observation)
@@ -109,7 +109,7 @@ func (s *Server) receive(c echo.Context) error {
 		return c.NoContent(http.StatusMethodNotAllowed)
 	}
 	if encoded(c.Request().Header) {
-		return echo.NewHTTPError(http.StatusUnsupportedMediaType, "send the callback uncompressed: it is signed as sent")
+		return s.refuseEncoded(c, provider, account)
 	}
 	cb, err := s.take(c, account)
 	ctx, cancel := context.WithTimeout(c.Request().Context(), s.Patience) // only now: a slow body is not the book's fault
@@ -165,12 +165,24 @@ func encoded(h http.Header) bool {
 	return false
 }
 
+// refuseEncoded answers a body that something has packed in the provider's own words for one it should not send like this. Nothing is
+// kept: what is in it is not what was signed.
+func (s *Server) refuseEncoded(c echo.Context, p Provider, account string) error {
+	s.Log.Warn("callback refused", "account", account, "reason", models.ReasonMalformed, "detail", "a Content-Encoding: callbacks are signed as sent, take it off on the way",
+		"status", http.StatusUnsupportedMediaType, "remote", c.RealIP(), "request_id", requestID(c))
+	if s.Observe != nil {
+		s.Observe(Observation{Account: account, Reason: models.ReasonMalformed, Status: http.StatusUnsupportedMediaType})
+	}
+	_, contentType, body := p.Reply(models.Answer{Reason: models.ReasonMalformed})
+	return send(c, http.StatusUnsupportedMediaType, contentType, body)
+}
+
 // take reads the request once, byte for byte, before anything else can.
 func (s *Server) take(c echo.Context, account string) (models.Callback, error) {
 	req := c.Request()
 	cb := models.Callback{Account: account, Method: req.Method, Path: req.URL.Path, Query: req.URL.RawQuery, Headers: req.Header.Clone(), ReceivedAt: s.Now().UTC(),
 		Sender: c.RealIP()}
-	if s.ReplayClock {
+	if _, told := req.Header[ReplayHeader]; s.ReplayClock && told {
 		at, err := time.Parse(time.RFC3339Nano, req.Header.Get(ReplayHeader))
 		if err != nil {
 			return cb, &models.Rejection{Reason: models.ReasonMalformed, Detail: "header " + ReplayHeader + ": an RFC 3339 time expected"}

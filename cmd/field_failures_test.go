@@ -57,7 +57,7 @@ const shopSettings = `{"timezone":"Asia/Shanghai",
   {"type":"refund","status":"SUCCESS","event":"refund.succeeded"},{"type":"refund","status":"PENDING","event":"refund.pending"},
   {"type":"refund","status":"FAILED","event":"refund.failed"}]}`
 
-// field is a running server with accounts of three providers, and an operator beside it on the same database.
+// field is a running server with an account of each provider, and an operator beside it on the same database.
 type field struct {
 	*shell
 	web  *server
@@ -96,8 +96,10 @@ func fieldConfig(t *testing.T, stripe string) string {
 	text := "accounts:\n- {name: stripe, provider: stripe, settings: " + stripe + "}\n" +
 		"- {name: wechatpay, provider: wechatpay, settings_file: '" + root + "/wechatpay/config.json'}\n" +
 		"- {name: demopay, provider: generic, settings_file: '" + root + "/demopay/config.json'}\n" +
-		"- {name: shop, provider: generic, settings_file: shop.json}\n"
-	return filepath.Join(writeFiles(t, map[string]string{"app.yaml": text, "shop.json": shopSettings}), "app.yaml")
+		"- {name: shop, provider: generic, settings_file: shop.json}\n" + moreAccounts(root)
+	files := moreFiles()
+	files["app.yaml"], files["shop.json"] = text, shopSettings
+	return filepath.Join(writeFiles(t, files), "app.yaml")
 }
 
 // fieldAnswer is what a callback was answered.
@@ -327,7 +329,7 @@ func (f *field) wantMessages(order string, n int) {
 func (f *field) wantRows(want ...string) {
 	f.t.Helper()
 	got := []string{}
-	for _, account := range []string{"stripe", "wechatpay", "demopay", "shop"} {
+	for _, account := range []string{"stripe", "wechatpay", "demopay", "shop", "alipay", "unionpay", "paypal", "adyen"} {
 		err := f.book.Transactions(f.t.Context(), account, time.Unix(0, 0), f.now.AddDate(1, 0, 0), func(tx models.Transaction) error {
 			got = append(got, fmt.Sprintf("%s %s %s %s %s %s", account, tx.Kind, tx.ShownID(), tx.Money(), tx.Status, tx.Outcome))
 			return nil

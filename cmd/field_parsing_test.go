@@ -16,28 +16,14 @@ func TestFieldContentTypes(t *testing.T) {
 	eachField(t, func(t *testing.T, f *field) {
 		for i, contentType := range []string{"text/plain", "application/json;charset=UTF-8", "application/octet-stream", "", "application/x-www-form-urlencoded",
 			"multipart/form-data", "application/xml; charset=gbk", ";;;"} {
-			stripe, shop, wechat := fmt.Sprintf("FCS%d", i), fmt.Sprintf("FCG%d", i), fmt.Sprintf("FCW%d", i)
-			f.order(stripe, "19.99", "USD")
-			f.order(shop, "19.99", "CNY")
-			f.order(wechat, "19.99", "CNY")
-			body := f.stripeEvent("payment_intent.succeeded", stripeIntent("pi_"+stripe, "ch_"+stripe, stripe, 1999, "usd"))
-			message := f.shopMessage("payment SUCCESS t-" + shop + " " + shop + " 19.99 CNY")
-			sealed := f.wechatBody("TRANSACTION.SUCCESS", wechatPaid(fmt.Sprintf("42000000000000000000000%05d", i), wechat, 1999, nil))
-			as := func(header http.Header) http.Header {
-				header.Del("Content-Type")
-				if contentType != "" {
-					header.Set("Content-Type", contentType)
+			f.eachKit(func(k fieldKit) {
+				order := fmt.Sprint("FC", i, k.account)
+				f.order(order, "19.99", k.currency)
+				f.ack(f.deliver(k.paid(f, i, order).with("Content-Type", contentType)))
+				if got := f.stands(order); got != "paid" {
+					t.Errorf("%s, %q: order is %s", k.account, contentType, got)
 				}
-				return header
-			}
-			f.ack(f.post("stripe", []byte(body), as(stripeHeader(f.now, "v1="+v1(fieldSecret, f.now, body)))))
-			f.ack(f.post("shop", []byte(message), as(shopHeader(message))))
-			f.ack(f.post("wechatpay", sealed, as(wechatHeader(t, sealed, f.now, wechatCert, wechatCertKey))))
-			for _, order := range []string{stripe, shop, wechat} {
-				if got := f.status(order); got != "paid" {
-					t.Errorf("%q: order %s is %s", contentType, order, got)
-				}
-			}
+			})
 		}
 	})
 }
@@ -164,6 +150,19 @@ func TestFieldDuplicateKeys(t *testing.T) {
 // F13: up to the limit a body is taken whole; beyond it nothing is read, verified or kept of it.
 func TestFieldBodySizes(t *testing.T) {
 	eachField(t, func(t *testing.T, f *field) {
+		f.eachKit(func(k fieldKit) {
+			order := "FCBIG-" + k.account
+			f.order(order, "19.99", k.currency)
+			f.ack(f.deliver(k.pay(f, fieldPaid{id: k.id(1), order: order, minor: 1999, pad: 900 << 10})))
+			if got := f.stands(order); got != "paid" {
+				t.Errorf("%s, 900 KiB: order is %s", k.account, got)
+			}
+			over := "FCOVER-" + k.account
+			f.order(over, "19.99", k.currency)
+			if got := f.deliver(k.pay(f, fieldPaid{id: k.id(2), order: over, minor: 1999, pad: 1 << 20})); got.status != 413 || f.stands(over) != "unpaid" {
+				t.Errorf("%s, beyond the limit: %d, order is %s; want 413", k.account, got.status, f.stands(over))
+			}
+		})
 		for i, size := range []int{900 << 10, 1 << 20} {
 			order := fmt.Sprintf("FCBIG%d", i)
 			f.order(order, "19.99", "USD")
@@ -209,7 +208,11 @@ func TestFieldBodySizes(t *testing.T) {
 				t.Errorf("kept as %+v", shown)
 			}
 		}
-		f.wantRows("stripe payment ch_FCBIG0 19.99 USD succeeded applied", "stripe payment ch_FCBIG1 19.99 USD succeeded applied")
+		rows := []string{"stripe payment ch_FCBIG0 19.99 USD succeeded applied", "stripe payment ch_FCBIG1 19.99 USD succeeded applied"}
+		f.eachKit(func(k fieldKit) {
+			rows = append(rows, fmt.Sprintf("%s payment %s 19.99 %s succeeded applied", k.account, k.id(1), k.currency))
+		})
+		f.wantRows(rows...)
 	})
 }
 
@@ -233,14 +236,18 @@ func TestFieldUselessJSON(t *testing.T) {
 		} {
 			sealed := f.wechatBody("TRANSACTION.SUCCESS", body)
 			for name, got := range map[string]fieldAnswer{
-				"stripe": f.stripe(body), "shop": f.shopPost(body), "demopay": f.demopay(body),
-				"wechatpay":         f.post("wechatpay", []byte(body), wechatHeader(t, []byte(body), f.now, wechatCert, wechatCertKey)),
+				"shop":              f.shopPost(body),
 				"wechatpay, sealed": f.post("wechatpay", sealed, wechatHeader(t, sealed, f.now, wechatCert, wechatCertKey)),
 			} {
 				if got.status >= 500 || got.status < 200 {
 					t.Errorf("%s, %.60q: %d %s", name, body, got.status, got.body)
 				}
 			}
+			f.eachKit(func(k fieldKit) {
+				if got := f.deliver(k.raw(f, body)); got.status >= 500 || got.status < 200 {
+					t.Errorf("%s, %.60q: %d %s", k.account, body, got.status, got.body)
+				}
+			})
 		}
 		if strings.Contains(f.web.stderr.String(), "panic") {
 			t.Errorf("panicked:\n%s", f.web.stderr)

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
 	"paybook/callback/parse"
 	"paybook/callback/stripe"
@@ -247,13 +246,14 @@ func importedEvents(kind models.TransactionKind, status string) ([]models.EventK
 // readID reads an identifier: exact text, never what a spreadsheet made of it.
 func readID(rows rowReader, column string) (string, error) {
 	id := rows.Get(column)
-	switch {
-	case parse.LooksRounded(id):
+	if id == "" {
+		return "", nil
+	}
+	if parse.LooksRounded(id) {
 		return "", rows.Fail(column, "%q looks like a rounded number, the file was edited", id)
-	case len(id) > 255:
-		return "", rows.Fail(column, "longer than 255 bytes")
-	case strings.ContainsFunc(id, unicode.IsControl):
-		return "", rows.Fail(column, "%q holds a control character", id)
+	}
+	if err := parse.CheckID(id); err != nil { // the rule that callbacks are read by: what is taken here can be paid
+		return "", rows.Fail(column, "%v", err)
 	}
 	return id, nil
 }

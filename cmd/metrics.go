@@ -34,7 +34,7 @@ func newMetrics() *metrics {
 	}
 	m := &metrics{
 		registry: prometheus.NewRegistry(),
-		callbacks: counter("callbacks_total", "Callbacks by account, outcome (refused, failed or what was booked) and reason of refusal.",
+		callbacks: counter("callbacks_total", "Callbacks by account, outcome (refused, failed or what was booked) and reason of refusal, without a provider's tests of our endpoint.",
 			"account", "outcome", "reason"),
 		took: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "callback_duration_seconds", Help: "Time from the request to the answer, commit included.",
@@ -71,13 +71,14 @@ func (m *metrics) observe(o callback.Observation) {
 	case outcome == "":
 		outcome = labelFailed
 	}
-	m.callbacks.WithLabelValues(o.Account, outcome, string(o.Reason)).Inc()
+	if o.Probe { // no forgery: an alarm on refusals must stay quiet
+		m.probes.WithLabelValues(o.Account).Inc()
+	} else {
+		m.callbacks.WithLabelValues(o.Account, outcome, string(o.Reason)).Inc()
+	}
 	m.took.WithLabelValues(o.Account).Observe(o.Took.Seconds())
 	if o.Dropped {
 		m.notKept.WithLabelValues(o.Account).Inc()
-	}
-	if o.Probe {
-		m.probes.WithLabelValues(o.Account).Inc()
 	}
 }
 

@@ -36,7 +36,7 @@ func newServeCommand(a *app) *cobra.Command {
 	}
 	c.Flags().StringVar(&o.listen, "listen", "", "`HOST:PORT` instead of the configuration's listen; port 0 takes a free one")
 	c.Flags().BoolVar(&o.replayClock, "replay-clock", false,
-		"take the time of a request from its header App-Received-At, for recordings (loopback only: whoever reaches it can replay old callbacks)")
+		"take the time of a request from its header App-Received-At, for recordings; without one it is now (loopback only: whoever reaches it can replay old callbacks)")
 	return c
 }
 

@@ -42,7 +42,7 @@ func unusable(m meaning, ev models.Event) string {
 	case ev.OccurredAt.Year() < 1970 || ev.OccurredAt.Year() > 9999:
 		return "no time, or none of this age"
 	}
-	for _, id := range slices.Concat(ev.Aliases, ev.FoundBy, []string{ev.TransactionID, ev.ParentID, ev.OrderID, ev.RefundOrderID}) {
+	for _, id := range slices.Concat(ev.Aliases, ev.FoundBy, ev.ParentAliases, []string{ev.TransactionID, ev.ParentID, ev.OrderID, ev.RefundOrderID}) {
 		if len(id) > idMax {
 			return fmt.Sprintf("an id of %d bytes, at most %d are kept", len(id), idMax)
 		}

@@ -26,6 +26,7 @@ func (e *engine) book(d *delivery, ev models.Event) (models.Outcome, string) {
 	if outcome, ok := unmoved[ev.Kind]; ok {
 		return outcome, ev.Detail
 	}
+	ev = e.withParent(d.account, ev)
 	if ev.Kind == models.RefundTotal {
 		return e.bookTotal(d, ev)
 	}
@@ -88,6 +89,9 @@ func (e *engine) isRepeat(r *row, m meaning, ev models.Event) bool {
 func differs(r *row, ev models.Event) bool {
 	if ev.RunningTotal {
 		return r.RefundedMinor != ev.Money.Minor || r.Currency != ev.Money.Currency
+	}
+	if ev.Kind == models.PaymentVoided && ev.Money.Minor == 0 { // without a sum it says nothing against the one it was booked with
+		return false
 	}
 	return r.AmountMinor != ev.Money.Minor || r.Currency != ev.Money.Currency ||
 		ev.OrderID != "" && r.OrderID != "" && ev.OrderID != r.OrderID && r.Kind == models.Payment

@@ -168,6 +168,7 @@ func (e *engine) involved(d *delivery, ev models.Event, ids, families map[string
 	if ev.TestMode || !moves && ev.Kind != models.RefundTotal {
 		return
 	}
+	ev = e.withParent(d.account, ev)
 	if e.l.elsewhere[d.account] {
 		e.involvedElsewhere(d, ev, families)
 		return
@@ -203,7 +204,7 @@ func (e *engine) involved(d *delivery, ev models.Event, ids, families map[string
 
 // awaited says whether refunds or disputes wait for a payment of one of the event's names.
 func (e *engine) awaited(account string, ev models.Event) bool {
-	for _, name := range namesOf(ev) {
+	for _, name := range append(namesOf(ev), ev.FoundBy...) {
 		if len(e.parked[key{account, models.Payment, name}]) > 0 {
 			return true
 		}

@@ -86,13 +86,8 @@ func (e *engine) propose(d *delivery, ev models.Event, look map[key]bool) {
 	if ev.TestMode || !moves && ev.Kind != models.RefundTotal {
 		return
 	}
-	if ev.ParentID != "" {
-		look[key{d.account, models.Payment, ev.ParentID}] = true
-	}
+	e.proposeParent(d.account, ev, look)
 	if !moves { // a total is about its payment
-		for _, name := range namesOf(ev) {
-			look[key{d.account, models.Payment, name}] = true
-		}
 		return
 	}
 	names := namesOf(ev)
@@ -151,13 +146,20 @@ func (e *engine) want(d *delivery, ev models.Event, wanted, waited map[key]bool,
 			waited[k] = true
 		}
 	}
+	if kind == models.Payment {
+		for _, name := range ev.FoundBy {
+			waited[key{d.account, kind, name}] = true
+		}
+	}
 	if kind == models.Chargeback {
 		e.wantDispute(d.account, ev, wanted)
 	}
 	if !moves {
 		wanted[key{d.account, models.Refund, totalID(ev)}] = true
 	}
-	e.wantName(key{d.account, models.Payment, ev.ParentID}, wanted)
+	for _, name := range parentNames(ev) {
+		e.wantName(key{d.account, models.Payment, name}, wanted)
+	}
 	if kind == models.Payment && ev.OrderID != "" {
 		peek[ev.OrderID] = true
 	}
@@ -205,7 +207,7 @@ func (e *engine) resolve(account string, kind models.TransactionKind, ev models.
 // adopts says whether a refund known by the shop's number is the one the event speaks of; a number used for two refunds must not glue
 // them together, and neither must a number that two payments' refunds share.
 func (e *engine) adopts(r *row, ev models.Event) bool {
-	if r.ParentID != "" && ev.ParentID != "" && r.ParentID != ev.ParentID {
+	if r.ParentID != "" && ev.ParentID != "" && r.ParentID != ev.ParentID && !slices.Contains(ev.ParentAliases, r.ParentID) {
 		p := e.payment(r.Account, ev.ParentID)
 		if p == nil || p != e.payment(r.Account, r.ParentID) {
 			return false

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
@@ -72,10 +73,11 @@ func (l *Ledger) recordBatch(tx *gorm.DB, conn *sql.Conn, careful bool, batch []
 	return e.write()
 }
 
-// describe fills in what became of a verified callback: of several events the first.
+// describe fills in what became of a verified callback: of several events the first. Where the book has nothing to say of it, the
+// message's own words stay.
 func describe(cb *models.Callback, w *waiting) {
 	d, first := w.delivery, w.delivery.events[0]
-	cb.Outcome, cb.Detail, cb.Event = d.outcomes[0], d.details[0], first.Kind
+	cb.Outcome, cb.Detail, cb.Event = d.outcomes[0], cmp.Or(d.details[0], first.Detail), first.Kind
 	cb.TransactionID, cb.OrderID = short(first.TransactionID, idMax), short(first.OrderID, idMax)
 	if first.RunningTotal { // what the message names is the payment
 		cb.TransactionID = short(first.ParentID, idMax)

@@ -21,7 +21,7 @@ import (
 //	close ID                                     the shop gives an order up
 //	sweep                                        the periodic sweep runs
 //	import|EVENT ID AMOUNT CURRENCY [key=value …] => OUTCOME
-//	    keys: account order parent alias found (FoundBy) refund_no at (HH:MM) running=yes (a running total) payer; a line starting with "import " goes the way of an import
+//	    keys: account order parent (with ParentAliases: a,b) alias found (FoundBy) refund_no at (HH:MM) running=yes (a running total) payer; a line starting with "import " goes the way of an import
 //	order? ID STATUS [refunded=SUM] [path=a>b>c] [messages=N]
 //	row? KIND ID STATUS OUTCOME [amount=SUM] [order=ID] [at=HH:MM] [account=A] [id=… key=… parent=… event=… source=…]
 //	rows? N                                      transactions in the book
@@ -155,6 +155,9 @@ func event(w []string) (account string, ev models.Event) {
 	}
 	if p["found"] != "" {
 		ev.FoundBy = strings.Split(p["found"], ",")
+	}
+	if parents := strings.Split(p["parent"], ","); len(parents) > 1 {
+		ev.ParentID, ev.ParentAliases = parents[0], parents[1:]
 	}
 	if account = p["account"]; account == "" {
 		account = "a"

@@ -10,7 +10,7 @@ import (
 	"paybook/models"
 )
 
-var update = flag.Bool("update", false, "rewrite the diagram in README.md from the state table")
+var update = flag.Bool("update", false, "rewrite the diagram in the READMEs from the state table")
 
 var (
 	allStates = []models.OrderStatus{models.Unpaid, models.Paying, models.Paid, models.Shipped, models.PartRefunded, models.Refunded,
@@ -86,24 +86,26 @@ const (
 	diagramEnd   = "<!-- end of the state diagram -->\n"
 )
 
-// The diagram in the README is printed from the table.
+// The diagram in both READMEs is printed from the table.
 func TestDiagramInReadme(t *testing.T) {
-	raw, err := os.ReadFile("../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	head, rest, ok := strings.Cut(string(raw), diagramBegin)
-	_, tail, ok2 := strings.Cut(rest, diagramEnd)
-	if !ok || !ok2 {
-		t.Fatal("README.md has no place for the diagram")
-	}
-	want := head + diagramBegin + diagram() + diagramEnd + tail
-	if *update {
-		if err := os.WriteFile("../README.md", []byte(want), 0o644); err != nil {
+	for _, file := range []string{"../README.md", "../README.zh-CN.md"} {
+		raw, err := os.ReadFile(file)
+		if err != nil {
 			t.Fatal(err)
 		}
-	} else if want != string(raw) {
-		t.Error("the diagram in README.md is not that of the state table; run go test ./ledger -run Diagram -update")
+		head, rest, ok := strings.Cut(string(raw), diagramBegin)
+		_, tail, ok2 := strings.Cut(rest, diagramEnd)
+		if !ok || !ok2 {
+			t.Fatalf("%s has no place for the diagram", file)
+		}
+		want := head + diagramBegin + diagram() + diagramEnd + tail
+		if *update {
+			if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		} else if want != string(raw) {
+			t.Errorf("the diagram in %s is not that of the state table; run go test ./ledger -run Diagram -update", file)
+		}
 	}
 }
 

@@ -24,6 +24,9 @@ func (e *engine) endAuthorisation(void *row, source string) bool {
 	case void.TransactionID == void.ParentID && p.TransactionID != void.ParentID:
 		void.put(models.OutcomeNoted, "what was captured of the authorisation stays")
 	default:
+		if void.AmountMinor == 0 { // it was told as the end of something, without a sum: all of it
+			void.AmountMinor, void.Currency, void.dirty = p.AmountMinor, p.Currency, true
+		}
 		return false
 	}
 	void.gone = true

@@ -16,8 +16,11 @@ type Event struct {
 	// FoundBy are names by which a statement or a later message may point at this movement, though they are not its own alone (a
 	// dispute's capture). They find it, and do not make two movements one as Aliases do; only a dispute told by its own id and the same
 	// told by the money's (Aliases: id and capture) become one, once each.
-	FoundBy       []string
-	ParentID      string // refunds, disputes and voids: the payment's id, or any of its names; payment.captured: the authorisation's
+	FoundBy  []string
+	ParentID string // refunds, disputes and voids: the payment's id, or any of its names; payment.captured: the authorisation's
+	// ParentAliases are further names of the payment that ParentID names, of refunds and disputes: a refund tells charge and
+	// PaymentIntent, and its payment may be known by one of them. From then on all of them are names of that payment.
+	ParentAliases []string
 	OrderID       string // the shop's order number, "" when the message does not carry it
 	RefundOrderID string // the shop's refund number
 	Money         Money  // the order amount (not what the payer paid after coupons); refund.total: the running total

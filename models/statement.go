@@ -48,7 +48,10 @@ type Entry struct {
 	StatusText    string // the provider's own word, for people
 	UnknownKind   string // the provider's word for the kind when it is one the reader does not know; Kind is then EntryAdjustment
 	// Adjusts is true for a row that changes the amount of the row of the same kind and id (partial capture): Money is then signed.
-	Adjusts    bool
+	Adjusts bool
+	// Part is true for one of several rows that a movement may be given in, such as the captures of a payment. Rows of one id whose
+	// Aliases differ then add up; with the same Aliases it is one row given twice. The reader need not remember which ids it has seen.
+	Part       bool
 	OccurredAt time.Time
 	Line       int // of the unpacked file, from 1
 }

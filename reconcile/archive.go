@@ -19,6 +19,8 @@ const (
 	membersMax   = 100
 	layersMax    = 3        // a zip in an answer of the provider's API, with packed members
 	heldMax      = 20 << 20 // bytes of a zip that does not lie on the disk by itself, and is held in memory
+	heldFree     = 1 << 20  // bytes of it that may be packed once more as tightly as they like
+	heldRatio    = 50       // what is packed already hardly shrinks again; stored in it, a statement may
 	directoryMax = 1 << 20  // bytes of a zip's list of members: it is read before their number is known
 	bufferSize   = 128 << 10
 )
@@ -114,7 +116,7 @@ func (u *unpacking) unwrap(name string, c content) (content, error) {
 	if carried == nil {
 		return content{}, nil
 	}
-	held, err := hold(carried)
+	held, err := u.hold(carried)
 	if err == nil {
 		_, err = io.Copy(io.Discard, c)
 	}
@@ -127,13 +129,10 @@ func (u *unpacking) unwrap(name string, c content) (content, error) {
 var errHeld = fmt.Errorf("an archive within another file, of more than %d MiB", heldMax>>20)
 
 // hold reads into memory what has to be read from any place, unless it lies there already.
-func hold(r io.Reader) (content, error) {
+func (u *unpacking) hold(r io.Reader) (content, error) {
 	at, ok := r.(*bytes.Reader)
 	if !ok || int64(at.Len()) != at.Size() {
-		raw, err := io.ReadAll(io.LimitReader(r, heldMax+1))
-		if err == nil && len(raw) > heldMax {
-			err = errHeld
-		}
+		raw, err := io.ReadAll(&holding{Reader: r, packed: u.packed})
 		if err != nil {
 			return content{}, err
 		}
@@ -144,10 +143,28 @@ func hold(r io.Reader) (content, error) {
 	return c, nil
 }
 
+// holding bounds what is held of one archive within another.
+type holding struct {
+	io.Reader
+	packed *counter
+	n      int64
+}
+
+func (h *holding) Read(p []byte) (int, error) {
+	n, err := h.Reader.Read(p)
+	switch h.n += int64(n); {
+	case h.n > heldMax:
+		return 0, errHeld
+	case h.n > heldFree && h.n > heldRatio*h.packed.n:
+		return 0, errBomb
+	}
+	return n, err
+}
+
 func (u *unpacking) unzip(l leaf, c content, layers int) error {
 	if c.at == nil {
 		var err error
-		if c, err = hold(c); err != nil {
+		if c, err = u.hold(c); err != nil {
 			return unpackError(l.name, err)
 		}
 	}

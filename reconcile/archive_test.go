@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -173,28 +174,21 @@ func TestKitsInAZip(t *testing.T) {
 	}
 }
 
-// TestBadArchives: what cannot be read stops the run, says what and where, and leaves nothing behind.
-func TestBadArchives(t *testing.T) {
+// badArchive is one that no statement can be read from, and what is said of it.
+type badArchive struct {
+	name, content string
+	words         []string
+}
+
+func badArchives(t testing.TB) []badArchive {
+	t.Helper()
 	good := zipped(t, packedMember{"a.csv", morning}, packedMember{"b.csv", evening})
 	stored := zippedBy(t, zip.Store, packedMember{"a.csv", morning})
-	many := func(n int) string {
-		var list []packedMember
-		for i := range n {
-			list = append(list, packedMember{strconv.Itoa(i), morning[:i%3]})
-		}
-		return zipped(t, list...)
-	}
 	deep := morning
 	for range 4 {
 		deep = zipped(t, packedMember{"in", deep})
 	}
-	noise := make([]byte, 21<<20)
-	src := rand.NewChaCha8([32]byte{1})
-	_, _ = src.Read(noise)
-	for _, c := range []struct {
-		name, content string
-		words         []string
-	}{
+	return []badArchive{
 		{"cut at its end", good[:len(good)-9], []string{"x.zip: ", "cut or damaged", "download it again"}},
 		{"cut in the middle", good[:len(good)/2], []string{"cut or damaged"}},
 		{"its first bytes only", good[:5], []string{"cut or damaged"}},
@@ -207,16 +201,10 @@ func TestBadArchives(t *testing.T) {
 		{"lying over each other", patched(good, 18, 20, 60_000), []string{"x.zip", "damaged"}},
 		{"nothing in it", zipped(t), []string{"x.zip: ", "holds no file", "--no-statement"}},
 		{"folders only", zipped(t, packedMember{"a/", ""}, packedMember{"__MACOSX/._a", "x"}), []string{"holds no file"}},
-		{"too many members", many(101), []string{"more than 100 files"}},
-		{"very many members", many(30_000), []string{"more than 100 files"}},
-		{"too many all together", zipped(t, packedMember{"1", many(60)}, packedMember{"2", many(60)}), []string{"more than 100 files"}},
+		{"too many members", manyMembers(t, 101), []string{"more than 100 files"}},
+		{"too many all together", zipped(t, packedMember{"1", manyMembers(t, 60)}, packedMember{"2", manyMembers(t, 60)}), []string{"more than 100 files"}},
 		{"two of a name", zipped(t, packedMember{"a.csv", morning}, packedMember{"a.csv", evening}), []string{"x.zip/a.csv", "two members"}},
 		{"packed four times", deep, []string{"x.zip/in/in/in/in", "more than 3 times"}},
-		{"a bomb", zipped(t, packedMember{"a.csv", strings.Repeat("\n", 70<<20)}), []string{"x.zip: ", "unpacks to far more"}},
-		{"a bomb of several", zipped(t, packedMember{"a", strings.Repeat("\n", 30<<20)}, packedMember{"b", strings.Repeat("\n", 30<<20)}, packedMember{"c", strings.Repeat("\n", 30<<20)}), []string{"unpacks to far more"}},
-		{"a bomb in a zip", zipped(t, packedMember{"a.zip", zipped(t, packedMember{"a.csv", strings.Repeat("\n", 70<<20)})}), []string{"x.zip/a.zip: ", "unpacks to far more"}},
-		{"a packed bomb in a zip", zipped(t, packedMember{"a.gz", string(packed(t, make([]byte, 70<<20)))}), []string{"x.zip/a.gz: ", "unpacks to far more"}},
-		{"a zip too large to be held", zippedBy(t, zip.Store, packedMember{"a.zip", zippedBy(t, zip.Store, packedMember{"b", string(noise)})}), []string{"x.zip/a.zip", "20 MiB", "unpack it"}},
 		{"a table", zipped(t, packedMember{"[Content_Types].xml", "<Types/>"}, packedMember{"xl/workbook.xml", "<workbook/>"}), []string{"x.zip: ", "xlsx", "CSV"}},
 		{"a link", symlinked(t), []string{"x.zip/a.csv", "not a regular file"}},
 		{"7z", "7z\xbc\xaf\x27\x1c\x00\x04", []string{"7z", "unpack it"}},
@@ -226,7 +214,39 @@ func TestBadArchives(t *testing.T) {
 		{"a bad row", zipped(t, packedMember{"sub/a.csv", spoilt}), []string{"x.zip/sub/a.csv: row 3: column amount", "(1)"}},
 		{"an answer without a file", zipped(t, packedMember{"a.txt", "answer:98"}), []string{"x.zip/a.txt", "without a file", "ask again later"}},
 		{"an answer with a cut zip", "answer:" + good[:60], []string{"x.zip: ", "cut or damaged"}},
-	} {
+	}
+}
+
+// hugeArchives are large, or made to be.
+func hugeArchives(t testing.TB) []badArchive {
+	t.Helper()
+	noise := make([]byte, 21<<20)
+	src := rand.NewChaCha8([32]byte{1})
+	_, _ = src.Read(noise)
+	return []badArchive{
+		{"very many members", manyMembers(t, 30_000), []string{"more than 100 files"}},
+		{"a bomb", zipped(t, packedMember{"a.csv", strings.Repeat("\n", 70<<20)}), []string{"x.zip: ", "unpacks to far more"}},
+		{"a bomb of several", zipped(t, packedMember{"a", strings.Repeat("\n", 30<<20)}, packedMember{"b", strings.Repeat("\n", 30<<20)}, packedMember{"c", strings.Repeat("\n", 30<<20)}), []string{"unpacks to far more"}},
+		{"a bomb in a zip", zipped(t, packedMember{"a.zip", zipped(t, packedMember{"a.csv", strings.Repeat("\n", 70<<20)})}), []string{"x.zip/a.zip: ", "unpacks to far more"}},
+		{"a packed bomb in a zip", zipped(t, packedMember{"a.gz", string(packed(t, make([]byte, 70<<20)))}), []string{"x.zip/a.gz: ", "unpacks to far more"}},
+		{"a bomb to be held", string(packed(t, []byte("PK\x03\x04"+strings.Repeat("\n", 5<<20)))), []string{"x.zip: ", "unpacks to far more"}},
+		{"a zip too large to be held", zippedBy(t, zip.Store, packedMember{"a.zip", zippedBy(t, zip.Store, packedMember{"b", string(noise)})}), []string{"x.zip/a.zip", "20 MiB", "unpack it"}},
+	}
+}
+
+// manyMembers is a zip of so many small files.
+func manyMembers(t testing.TB, n int) string {
+	t.Helper()
+	var list []packedMember
+	for i := range n {
+		list = append(list, packedMember{strconv.Itoa(i), morning[:i%3]})
+	}
+	return zipped(t, list...)
+}
+
+// TestBadArchives: what cannot be read stops the run, says what and where, and leaves nothing behind.
+func TestBadArchives(t *testing.T) {
+	for _, c := range slices.Concat(badArchives(t), hugeArchives(t)) {
 		t.Run(c.name, func(t *testing.T) {
 			b := sqlite(t)
 			began := time.Now()
@@ -254,7 +274,7 @@ func patched(z string, local, listed int, value uint16) string {
 	return string(raw)
 }
 
-func symlinked(t *testing.T) string {
+func symlinked(t testing.TB) string {
 	t.Helper()
 	var out bytes.Buffer
 	z := zip.NewWriter(&out)

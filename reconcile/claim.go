@@ -72,7 +72,7 @@ func (r *run) candidates(e *models.Entry, rows map[ledger.Name]models.Transactio
 		switch {
 		case !ok:
 		case id != e.TransactionID:
-			list = append(list, claim{row: &t, by: byAlias})
+			list = append(list, r.byAlias(e, &t)...)
 		case id == t.TransactionID || id == t.ProviderID:
 			list = append(list, claim{row: &t, by: byOwnID})
 		default:

@@ -69,6 +69,7 @@ func (r *run) settleGroup(g *group) {
 	if t != nil {
 		r.use(t)
 	}
+	r.joinParts(g)
 	repeats, taken := g.repeats()
 	if len(repeats)+len(taken) < len(g.rows)-1 {
 		r.found(finding{verdict: verdict{kind: models.GapConflict, differs: conflictOf(g.rows)}, entry: first, row: t, rows: g.rows})
@@ -88,6 +89,20 @@ func (r *run) settleGroup(g *group) {
 	} else {
 		r.settleAlone(&e)
 	}
+}
+
+// joinParts makes one row of those that a movement is given in.
+func (r *run) joinParts(g *group) {
+	first := g.rows[0]
+	g.rows = slices.DeleteFunc(g.rows, func(h *held) bool {
+		further := first.Part && h.Part && !slices.Equal(h.Aliases, first.Aliases)
+		if further {
+			g.adjusts = append(g.adjusts, h)
+			r.compared--
+			r.stated.of(h.Kind, h.Money.Currency).count--
+		}
+		return further
+	})
 }
 
 // repeats tells the first row's repetitions, and rows that take it back under its own id. What is neither contradicts it.

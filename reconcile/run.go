@@ -107,10 +107,11 @@ type run struct {
 	booked       totals
 	transactions int64
 
-	numbered map[string][]*local // refunds stored behind their payment's id, by the shop's number
-	others   []models.Gap        // other days' gaps that this statement may settle
-	ran      map[string]bool     // days that have been run
-	used     map[name]bool       // rows of the book that were matched after the streams had ended, by what they are stored under and called
+	numbered map[string][]*local           // refunds stored behind their payment's id, by the shop's number
+	disputed map[name][]models.Transaction // chargebacks that share a name with another: all of one payment
+	others   []models.Gap                  // other days' gaps that this statement may settle
+	ran      map[string]bool               // days that have been run
+	used     map[name]bool                 // rows of the book that were matched after the streams had ended, by what they are stored under and called
 	crossed  []ledger.Crossed
 	healed   []string // ids of other days' gaps
 	findings []finding
@@ -119,7 +120,7 @@ type run struct {
 
 func runOnce(ctx context.Context, book *ledger.Ledger, a Account, src Source, day Day, o Options) (*Report, error) {
 	r := &run{book: book, account: a, day: day, progress: o.Progress, stated: totals{}, idle: totals{}, booked: totals{}, payouts: map[string]ledger.Payout{},
-		used: map[name]bool{}, controlTotals: controlAgree}
+		used: map[name]bool{}, disputed: map[name][]models.Transaction{}, controlTotals: controlAgree}
 	r.from, r.to = day.Bounds(a.Zone, a.Cut)
 	if err := r.findFiles(ctx, src); err != nil {
 		return nil, err

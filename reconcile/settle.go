@@ -71,7 +71,11 @@ func (r *run) lookUp(ctx context.Context, list []*held) (map[ledger.Name]models.
 			}
 		}
 	}
-	return r.book.FindTransactions(ctx, names)
+	rows, err := r.book.FindTransactions(ctx, names)
+	if err != nil {
+		return nil, err
+	}
+	return rows, r.readDisputed(ctx, list, rows)
 }
 
 func (r *run) name(n name) ledger.Name {

@@ -46,6 +46,13 @@ func adjusts(id, amount string) models.Entry {
 	return e
 }
 
+// part is a capture of a payment.
+func part(id, amount, capture string) models.Entry {
+	e := alias(entry(id, amount, models.StatusSucceeded), capture)
+	e.Part = true
+	return e
+}
+
 // TestTakenBack: rows that change another row of their own id.
 func TestTakenBack(t *testing.T) {
 	at := " 2026-11-28 10:00:00 "
@@ -70,6 +77,14 @@ func TestTakenBack(t *testing.T) {
 			adjusts("p0", "-5.00")}, "1 1", nil},
 		{"of nothing we know", []string{"p2" + at}, []models.Entry{entry("p2", "20.00", models.StatusSucceeded), adjusts("p0", "-5.00")}, "1 1",
 			[]string{"missing_local payment p0"}},
+		{"captured in two parts", []string{"p1" + at + "50.00", "p2" + at}, []models.Entry{part("p1", "20.00", "c1"), part("p2", "20.00", "c9"),
+			part("p1", "30.00", "c2")}, "2 2", nil},
+		{"captured in two parts, one of which is the book's", []string{"p1" + at + "20.00"}, []models.Entry{part("p1", "20.00", "c1"),
+			part("p1", "30.00", "c2")}, "1 0", []string{"amount_mismatch payment p1"}},
+		{"a capture given twice", []string{"p1" + at}, []models.Entry{part("p1", "20.00", "c1"), part("p1", "20.00", "c1")}, "1 1",
+			[]string{"duplicate_entry payment p1"}},
+		{"two parts of a payment that nobody knows", []string{"p2" + at}, []models.Entry{part("p1", "20.00", "c1"), part("p2", "20.00", "c9"),
+			part("p1", "30.00", "c2")}, "2 1", []string{"missing_local payment p1"}},
 		{"a bank debit that bounced the same day", []string{"p1" + at}, []models.Entry{entry("p1", "20.00", models.StatusSucceeded),
 			entry("p1", "20.00", models.StatusReversed)}, "1 0", []string{"status_mismatch payment p1"}},
 	} {

@@ -55,6 +55,9 @@ func TestSignature(t *testing.T) {
 		"not our merchant":      {good(fields{"merchantAccountCode": "Stranger"}), models.ReasonMerchant},
 		"merchant, other case":  {good(fields{"merchantAccountCode": strings.ToUpper(shop)}), models.ReasonMerchant},
 		"no merchant":           {good(fields{"merchantAccountCode": nil}), models.ReasonMerchant},
+		// The text of one of order A:TestShopECOM:B, cut in another way.
+		"another payment's id": {good(fields{"pspReference": "PSP1:", "originalReference": shop + ":A", "merchantReference": "B"}), models.ReasonSignature},
+		"colons in a currency": {good(fields{"merchantReference": "A", "amount.value": jsonNumber("1"), "amount.currency": "4999:EUR"}), models.ReasonSignature},
 	} {
 		if got := reason(t, p, request(body(t, "false", tc.item))); got != tc.want {
 			t.Errorf("%s: refused for %q, want %q", name, got, tc.want)

@@ -55,11 +55,11 @@ func happened(do reading) reading {
 func authorisation(n notice) (models.Event, error) {
 	id := n.text("pspReference")
 	if !n.succeeded {
-		ev, err := n.payment(models.PaymentFailed, id)
+		ev, err := n.movement(models.PaymentFailed, id, "")
 		ev.Detail = n.reason()
 		return ev, err
 	}
-	ev, err := n.payment(models.PaymentAuthorised, id)
+	ev, err := n.movement(models.PaymentAuthorised, id, "")
 	switch {
 	case err == nil && ev.Money.Minor == 0:
 		return unknown("an authorisation of 0: a card was checked, nothing is paid"), nil
@@ -70,19 +70,15 @@ func authorisation(n notice) (models.Event, error) {
 	return ev, err
 }
 
-// capture is told under an id of its own, and is the same money as the authorisation: so it is named by that, and its own id is
-// a further name. Refused, it can be asked for again.
+// capture has an id of its own, and names the authorisation whose money it takes. Refused, it is an attempt that failed; the
+// authorisation stays, and can be captured again.
 func capture(n notice) (models.Event, error) {
-	payment := n.text("originalReference")
-	if payment == "" {
-		return models.Event{}, errors.New("originalReference: missing: of which payment?")
+	if n.succeeded {
+		return n.modification(models.PaymentCaptured)
 	}
-	if !n.succeeded {
-		ev, err := n.payment(models.PaymentFailed, payment)
-		ev.Detail = "capture refused. " + n.reason()
-		return ev, err
-	}
-	return n.payment(models.PaymentCaptured, payment, n.text("pspReference"))
+	ev, err := n.modification(models.PaymentFailed)
+	ev.Detail = "capture refused. " + n.reason()
+	return ev, err
 }
 
 // captureFailed: a capture that was told as done will bring no money. The payment is taken back under the capture's id.
@@ -92,22 +88,14 @@ func captureFailed(n notice) (models.Event, error) {
 	return ev, err
 }
 
-// cancelled ends an authorisation. Where that counts as paid, the payment is taken back; otherwise no money will be taken for it.
-func cancelled(n notice) (models.Event, error) {
-	if n.isPaidWhenAuthorised() {
-		return givenBack(n)
-	}
-	payment := n.text("originalReference")
-	if payment == "" {
-		return models.Event{}, errors.New("originalReference: missing: of which payment?")
-	}
-	return n.payment(models.PaymentClosed, payment)
-}
+// cancelled ends an authorisation as a whole, so its sum, which may be told as 0, does not matter. Whether money is taken back by it,
+// because the authorisation counts as paid, is for the book to say.
+func cancelled(n notice) (models.Event, error) { return n.modification(models.PaymentVoided) }
 
 // givenBack is money, or the right to it, that goes back under an id of its own. Whether CANCEL_OR_REFUND cancelled or refunded
 // stands in additionalData["modification.action"], which is not signed and so is not asked: either way the shop does not have it.
 func givenBack(n notice) (models.Event, error) {
-	ev, err := n.movement(models.PaymentVoided, n.text("pspReference"), n.text("originalReference"))
+	ev, err := n.modification(models.PaymentVoided)
 	if err == nil && ev.Money.Minor == 0 {
 		err = errors.New("amount: 0: how much is given back?")
 	}

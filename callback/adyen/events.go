@@ -71,11 +71,13 @@ func (n notice) movement(kind models.EventKind, id, parent string) (models.Event
 	return models.Event{Kind: kind, TransactionID: id, ParentID: parent, OrderID: n.text("merchantReference"), Money: money}, nil
 }
 
-// payment is news of the payment itself, which is known by its own pspReference and by those of its captures.
-func (n notice) payment(kind models.EventKind, id string, further ...string) (models.Event, error) {
-	ev, err := n.movement(kind, id, "")
-	ev.Aliases = append([]string{id}, further...)
-	return ev, err
+// modification is what is done to a payment under an id of its own. Without the payment's it would be a movement of nothing.
+func (n notice) modification(kind models.EventKind) (models.Event, error) {
+	payment := n.text("originalReference")
+	if payment == "" {
+		return models.Event{}, errors.New("originalReference: missing: of which payment?")
+	}
+	return n.movement(kind, n.text("pspReference"), payment)
 }
 
 // isPaidWhenAuthorised says whether this merchant account's authorisations count as payments.

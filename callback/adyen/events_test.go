@@ -30,10 +30,10 @@ func TestEventCodes(t *testing.T) {
 		{"CAPTURE", "false", models.PaymentFailed, models.PaymentFailed},
 		{"CAPTURE_FAILED", "true", models.PaymentVoided, models.PaymentVoided},
 		{"CAPTURE_FAILED", "false", kept, kept},
-		{"CANCELLATION", "true", models.PaymentClosed, models.PaymentVoided},
+		{"CANCELLATION", "true", models.PaymentVoided, models.PaymentVoided},
 		{"CANCELLATION", "false", kept, kept},
-		{"TECHNICAL_CANCEL", "true", models.PaymentClosed, models.PaymentVoided},
-		{"EXPIRE", "true", models.PaymentClosed, models.PaymentVoided},
+		{"TECHNICAL_CANCEL", "true", models.PaymentVoided, models.PaymentVoided},
+		{"EXPIRE", "true", models.PaymentVoided, models.PaymentVoided},
 		{"CANCEL_OR_REFUND", "true", models.PaymentVoided, models.PaymentVoided},
 		{"CANCEL_OR_REFUND", "false", kept, kept},
 		{"REFUND", "true", models.RefundSucceeded, models.RefundSucceeded},
@@ -76,7 +76,7 @@ func TestEventCodes(t *testing.T) {
 
 func TestAuthorisation(t *testing.T) {
 	at := time.Date(2026, 11, 27, 8, 15, 2, 0, time.UTC)
-	want := models.Event{ID: "AUTHORISATION:PSP1:true", Kind: models.PaymentAuthorised, TransactionID: "PSP1", Aliases: []string{"PSP1"}, OrderID: "ORDER1",
+	want := models.Event{ID: "AUTHORISATION:PSP1:true", Kind: models.PaymentAuthorised, TransactionID: "PSP1", OrderID: "ORDER1",
 		Money: eur(4999), OccurredAt: at}
 	if got := say(t, mustNew(t, settings("")), item(nil)); !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
@@ -100,36 +100,43 @@ func TestAuthorisation(t *testing.T) {
 	}
 }
 
-// Captures are one payment with the authorisation; what is given back and disputed has an id of its own.
+// All that is done to a payment has an id of its own and names the payment; no two movements share a name.
 func TestNames(t *testing.T) {
-	p := mustNew(t, settings(""))
-	say := func(code, success string) models.Event {
-		return say(t, p, item(fields{"eventCode": code, "success": success, "pspReference": "MOD1", "originalReference": "PSP1"}))
-	}
-	for _, tc := range []struct {
-		code, success, id, parent string
-		aliases                   []string
-	}{
-		{"CAPTURE", "true", "PSP1", "", []string{"PSP1", "MOD1"}},
-		{"CAPTURE", "false", "PSP1", "", []string{"PSP1"}},
-		{"CANCELLATION", "true", "PSP1", "", []string{"PSP1"}},
-		{"CAPTURE_FAILED", "true", "MOD1", "PSP1", nil},
-		{"CANCEL_OR_REFUND", "true", "MOD1", "PSP1", nil},
-		{"REFUND", "true", "MOD1", "PSP1", nil},
-		{"REFUND_FAILED", "true", "MOD1", "PSP1", nil},
-		{"CHARGEBACK", "true", "MOD1", "PSP1", nil},
-		{"SECOND_CHARGEBACK", "true", "MOD1", "PSP1", nil},
-	} {
-		got := say(tc.code, tc.success)
-		if got.TransactionID != tc.id || got.ParentID != tc.parent || !reflect.DeepEqual(got.Aliases, tc.aliases) || got.OrderID != "ORDER1" || got.Money != eur(4999) {
-			t.Errorf("%s %s: %+v; want id %s, parent %q, aliases %q", tc.code, tc.success, got, tc.id, tc.parent, tc.aliases)
+	for _, setting := range []string{"", paid} {
+		p := mustNew(t, settings(setting))
+		for _, code := range []string{"CAPTURE true", "CAPTURE false", "CAPTURE_FAILED true", "CANCELLATION true", "TECHNICAL_CANCEL true", "EXPIRE true",
+			"CANCEL_OR_REFUND true", "REFUND true", "REFUND false", "REFUND_FAILED true", "REFUNDED_REVERSED true", "NOTIFICATION_OF_CHARGEBACK true",
+			"CHARGEBACK true", "CHARGEBACK_REVERSED true", "SECOND_CHARGEBACK true", "PREARBITRATION_LOST true"} {
+			code, success, _ := strings.Cut(code, " ")
+			got := say(t, p, item(fields{"eventCode": code, "success": success, "pspReference": "MOD1", "originalReference": "PSP1"}))
+			if got.TransactionID != "MOD1" || got.ParentID != "PSP1" || got.Aliases != nil || got.FoundBy != nil || got.OrderID != "ORDER1" || got.Money != eur(4999) {
+				t.Errorf("%s %s: %+v; want MOD1 of PSP1", code, success, got)
+			}
+		}
+		for _, success := range []string{"true", "false"} {
+			got := say(t, p, item(fields{"success": success}))
+			if got.TransactionID != "PSP1" || got.ParentID != "" || got.Aliases != nil {
+				t.Errorf("AUTHORISATION %s: %+v; want PSP1 alone", success, got)
+			}
 		}
 	}
 }
 
-// Without the payment's id a capture can't be told from a second payment; a dispute can still be found.
+// What ends an authorisation may tell the sum 0; what gives money back tells how much.
+func TestVoidOfZero(t *testing.T) {
+	for code, want := range map[string]models.EventKind{"CANCELLATION": models.PaymentVoided, "TECHNICAL_CANCEL": models.PaymentVoided, "EXPIRE": models.PaymentVoided,
+		"CANCEL_OR_REFUND": models.EventUnparsable, "CAPTURE_FAILED": models.EventUnparsable} {
+		got := say(t, mustNew(t, settings("")), item(fields{"eventCode": code, "pspReference": "MOD1", "originalReference": "PSP1", "amount.value": jsonNumber("0")}))
+		if got.Kind != want || want == models.PaymentVoided && got.Money != eur(0) {
+			t.Errorf("%s: %+v, want %s", code, got, want)
+		}
+	}
+}
+
+// Without the payment's id a capture can't be told from a second payment, and a void is of nothing; a dispute can still be found.
 func TestNoOriginalReference(t *testing.T) {
-	for code, want := range map[string]models.EventKind{"CAPTURE": models.EventUnparsable, "CANCELLATION": models.EventUnparsable,
+	for code, want := range map[string]models.EventKind{"CAPTURE": models.EventUnparsable, "CANCELLATION": models.EventUnparsable, "EXPIRE": models.EventUnparsable,
+		"CAPTURE_FAILED": models.EventUnparsable, "CANCEL_OR_REFUND": models.EventUnparsable,
 		"CHARGEBACK_REVERSED": models.DisputeWon, "SECOND_CHARGEBACK": models.DisputeLost, "REFUND": models.RefundSucceeded} {
 		got := say(t, mustNew(t, settings("")), item(fields{"eventCode": code}))
 		if got.Kind != want || got.ParentID != "" || got.TransactionID != "PSP1" {
@@ -191,7 +198,7 @@ func TestUnreadable(t *testing.T) {
 	for name, changes := range map[string]fields{
 		"no amount": {"amount": nil}, "no value": {"amount.value": nil}, "value as text": {"amount.value": "4999"}, "no psp reference": {"pspReference": nil},
 		"psp reference a number": {"pspReference": jsonNumber("8")}, "control in the order": {"merchantReference": "A\nB"},
-		"long order": {"merchantReference": strings.Repeat("A", 256)}, "voided nothing": {"eventCode": "CANCEL_OR_REFUND", "amount.value": jsonNumber("0")},
+		"long order": {"merchantReference": strings.Repeat("A", 256)}, "voided nothing": {"eventCode": "CANCEL_OR_REFUND", "originalReference": "PSP0", "amount.value": jsonNumber("0")},
 	} {
 		it := item(changes)
 		if name == "value as text" || name == "psp reference a number" { // signed as what they are to us: nothing

@@ -2,7 +2,6 @@ package adyen
 
 import (
 	"cmp"
-	"hash/maphash"
 	"strconv"
 	"strings"
 	"time"
@@ -14,10 +13,9 @@ import (
 // settlement is a settlement details report with its current row.
 type settlement struct {
 	*parse.Table
-	p        *Provider
-	zone     *time.Location
-	batches  batches
-	captures captures
+	p       *Provider
+	zone    *time.Location
+	batches batches
 }
 
 func (f *settlement) entry() (models.Entry, error) {
@@ -49,7 +47,7 @@ func (f *settlement) entry() (models.Entry, error) {
 // movement is a row that a callback has told of: the payment by its own reference, all else by that of the modification or dispute.
 // Its sum is the gross one, in the shopper's currency; a small payment can cost more than it brings, so the net says nothing.
 func (f *settlement) movement(e *models.Entry, typ rowType, net models.Money) error {
-	if err := f.names(e); err != nil {
+	if err := f.names(e, typ.round); err != nil {
 		return err
 	}
 	gross, err := f.balance("Gross Debit (GC)", "Gross Credit (GC)", "Gross Currency")
@@ -67,13 +65,14 @@ func (f *settlement) movement(e *models.Entry, typ rowType, net models.Money) er
 		return f.Fail(other, "%s is on the wrong side for a row of type %s", gross.Abs().Text(), clip(e.StatusText))
 	}
 	e.Money = gross.Abs()
-	e.Adjusts = e.Kind == models.Payment && f.captures.isFurther(e)
+	e.Part = e.Kind == models.Payment // of which there may be more captures
 	e.Fee, err = f.fee(net.Currency)
 	return err
 }
 
-// names: the Modification Reference is the capture of a payment, and the very thing of all else.
-func (f *settlement) names(e *models.Entry) error {
+// names: the Modification Reference is the capture of a payment, and the very thing of all else. A dispute's second chargeback has the
+// reference of the first, and is money taken once more.
+func (f *settlement) names(e *models.Entry, round string) error {
 	payment, err := f.id("Psp Reference")
 	if err != nil {
 		return err
@@ -91,6 +90,7 @@ func (f *settlement) names(e *models.Entry) error {
 	}
 	e.ParentID = payment
 	e.TransactionID, err = f.id("Modification Reference")
+	e.TransactionID += round
 	return err
 }
 
@@ -165,23 +165,4 @@ func (f *settlement) fee(currency string) (models.Money, error) {
 		fee.Minor += part.Minor
 	}
 	return fee, nil
-}
-
-// captures tells the captures of one payment apart from a row given twice: for each payment it keeps the first capture, as hashes,
-// because a report can have a million of them.
-type captures struct {
-	seed  maphash.Seed
-	first map[uint64]uint64
-}
-
-func newCaptures() captures { return captures{maphash.MakeSeed(), map[uint64]uint64{}} }
-
-// isFurther is true for a row whose payment has had a row before, of another capture.
-func (c captures) isFurther(e *models.Entry) bool {
-	payment, capture := maphash.String(c.seed, e.TransactionID), maphash.String(c.seed, strings.Join(e.Aliases, ""))
-	first, seen := c.first[payment]
-	if !seen {
-		c.first[payment] = capture
-	}
-	return seen && first != capture
 }

@@ -5,26 +5,27 @@ import "paybook/models"
 // rowType is what a row's Type means for the book.
 type rowType struct {
 	kind   models.TransactionKind
-	credit bool // a movement comes in the credit columns, otherwise in the debit columns
+	credit bool   // a movement comes in the credit columns, otherwise in the debit columns
+	round  string // what ends the id of a movement that the same dispute has had before
 }
 
 // rowTypes are the types of a settlement details report, in small letters, as their case is not the same everywhere. Those that are
 // neither movements of ours nor fees move the balance all the same, and are kept as adjustments under their own word; a type that is
 // not here is new, and the report says so. With "externally" the money goes another way than through Adyen.
 var rowTypes = map[string]rowType{
-	"settled":                      {models.Payment, true},
-	"settledexternally":            {models.Payment, true},
-	"settledexternallywithinfo":    {models.Payment, true},
-	"settledinstallment":           {models.Payment, true},
-	"refunded":                     {models.Refund, false},
-	"refundedexternally":           {models.Refund, false},
-	"refundedexternallywithinfo":   {models.Refund, false},
-	"refundedreversed":             {models.RefundReversal, true},
-	"chargeback":                   {models.Chargeback, false},
-	"chargebackexternally":         {models.Chargeback, false},
-	"chargebackexternallywithinfo": {models.Chargeback, false},
-	"secondchargeback":             {models.Chargeback, false},
-	"chargebackreversed":           {models.ChargebackReversal, true},
+	"settled":                      {kind: models.Payment, credit: true},
+	"settledexternally":            {kind: models.Payment, credit: true},
+	"settledexternallywithinfo":    {kind: models.Payment, credit: true},
+	"settledinstallment":           {kind: models.Payment, credit: true},
+	"refunded":                     {kind: models.Refund},
+	"refundedexternally":           {kind: models.Refund},
+	"refundedexternallywithinfo":   {kind: models.Refund},
+	"refundedreversed":             {kind: models.RefundReversal, credit: true},
+	"chargeback":                   {kind: models.Chargeback},
+	"chargebackexternally":         {kind: models.Chargeback},
+	"chargebackexternallywithinfo": {kind: models.Chargeback},
+	"secondchargeback":             {kind: models.Chargeback, round: models.SecondRound},
+	"chargebackreversed":           {kind: models.ChargebackReversal, credit: true},
 
 	"fee":                    {kind: models.EntryFee},
 	"misccosts":              {kind: models.EntryFee},

@@ -32,10 +32,21 @@ func (p *Provider) checkSignature(it item) error {
 		mac := hmac.New(sha256.New, key)
 		mac.Write(signed)
 		if hmac.Equal(mac.Sum(nil), got) {
-			return nil
+			return it.checkColons()
 		}
 	}
 	return fmt.Errorf("it fits none of the %d keys of settings.hmac_keys_hex: a forgery, a changed item, or the key of another endpoint", len(p.keys))
+}
+
+// checkColons makes sure that the signed text can be cut in one way only: of the eight fields merchantReference alone may hold the
+// colon that stands between them. Otherwise a reference such as "A:TestShop:B" could give its payment another pspReference.
+func (it item) checkColons() error {
+	for _, path := range [][]string{{"pspReference"}, {"originalReference"}, {"merchantAccountCode"}, {"amount", "currency"}, {"eventCode"}, {"success"}} {
+		if strings.Contains(it.text(path...), ":") {
+			return fmt.Errorf("%s holds a colon, so the signed text can be read in two ways", strings.Join(path, "."))
+		}
+	}
+	return nil
 }
 
 // signed is the text an item's MAC is made of: eight fields, absent ones empty. Nothing is escaped; the escaping of colons

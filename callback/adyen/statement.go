@@ -38,7 +38,7 @@ func (p *Provider) ReadStatement(name string, r io.Reader, zone *time.Location, 
 	if err := needs(t, "settlement details", needed...); err != nil {
 		return models.Statement{}, err
 	}
-	f := &settlement{Table: t, p: p, zone: zone, batches: batches{}, captures: newCaptures()}
+	f := &settlement{Table: t, p: p, zone: zone, batches: batches{}}
 	st := models.Statement{Compared: true, Title: "settlement details report", Batch: true, Totals: true}
 	if err := everyRow(t, func() error {
 		e, err := f.entry()

@@ -104,9 +104,9 @@ func TestRecordedStatement(t *testing.T) {
 	jpy := models.Money{Minor: 12800, Currency: "JPY"}
 	for i, want := range map[int]models.Entry{
 		1: {Kind: models.Payment, TransactionID: "TESTPSP00003011A", Aliases: []string{"TESTPSP0000C011A"}, OrderID: `ORD:2026/3011\x`, Money: eur(999), Fee: eur(11),
-			Status: models.StatusSucceeded, StatusText: "Settled", OccurredAt: at("2026-11-27 08:16:00"), Line: 3},
+			Part: true, Status: models.StatusSucceeded, StatusText: "Settled", OccurredAt: at("2026-11-27 08:16:00"), Line: 3},
 		3: {Kind: models.Payment, TransactionID: "TESTPSP00003003A", Aliases: []string{"TESTPSP0000C003A"}, OrderID: "ORD-2026-3003", Money: jpy, Fee: eur(78),
-			Status: models.StatusSucceeded, StatusText: "Settled", OccurredAt: at("2026-11-27 09:00:00"), Line: 5},
+			Part: true, Status: models.StatusSucceeded, StatusText: "Settled", OccurredAt: at("2026-11-27 09:00:00"), Line: 5},
 		12: {Kind: models.Refund, TransactionID: "TESTPSP00003203A", ParentID: "TESTPSP00003003A", OrderID: "ORD-2026-3003", Money: jpy, Fee: eur(0),
 			Status: models.StatusSucceeded, StatusText: "Refunded", OccurredAt: at("2026-11-27 12:00:00"), Line: 14},
 		13: {Kind: models.Chargeback, TransactionID: "TESTPSP00003301A", ParentID: "TESTPSP00003004A", OrderID: "ORD-2026-3004", Money: eur(7500), Fee: eur(750),
@@ -164,8 +164,12 @@ func TestRowTypes(t *testing.T) {
 		if unknown := tc.typ == "INVENTED_2027" || tc.typ == ""; unknown != (got.UnknownKind != "") {
 			t.Errorf("%q: unknown kind %q", tc.typ, got.UnknownKind)
 		}
-		if got.Kind.Compared() && got.Kind != models.Payment && (got.TransactionID != "M1" || got.ParentID != "PSP1") {
-			t.Errorf("%s: id %s of %s, want M1 of PSP1", tc.typ, got.TransactionID, got.ParentID)
+		id := "M1"
+		if tc.typ == "SecondChargeback" {
+			id += models.SecondRound
+		}
+		if got.Kind.Compared() && got.Kind != models.Payment && (got.TransactionID != id || got.ParentID != "PSP1") {
+			t.Errorf("%s: id %s of %s, want %s of PSP1", tc.typ, got.TransactionID, got.ParentID, id)
 		}
 	}
 }
@@ -178,18 +182,18 @@ func TestNetDebitOfASmallPayment(t *testing.T) {
 	}
 }
 
-// Several captures of one payment are one payment: the later rows add to the first. The same capture again is a row given twice.
+// Several captures of one payment are one payment, told apart by their own references: the rows add up.
 func TestPartialCaptures(t *testing.T) {
 	rows := []string{row("PSP1|Settled|CAP1|EUR||20.00||20.00"), row("PSP2|Settled|CAP9|EUR||5.00||5.00"), row("PSP1|Settled|CAP2|EUR||30.00||30.00"),
 		row("PSP1|Settled|CAP1|EUR||20.00||20.00")}
 	got := mustRead(t, report("75.00", rows...))
-	for i, want := range []bool{false, false, true, false} {
-		if got[i].Adjusts != want || got[i].Money.Minor <= 0 {
-			t.Errorf("row %d: adjusts %v, %s; want %v", i+1, got[i].Adjusts, got[i].Money, want)
+	for i, want := range []string{"CAP1", "CAP9", "CAP2", "CAP1"} {
+		if e := got[i]; !e.Part || e.Adjusts || e.Money.Minor <= 0 || !reflect.DeepEqual(e.Aliases, []string{want}) {
+			t.Errorf("row %d: %+v, want a part of the payment, capture %s", i+1, e, want)
 		}
 	}
 	refunds := mustRead(t, report("", row("PSP1|Refunded|R1|EUR|2.00||2.00"), row("PSP1|Refunded|R2|EUR|3.00||3.00"), row("|Balancetransfer|||||| 5.00")))
-	if refunds[0].Adjusts || refunds[1].Adjusts {
+	if refunds[0].Part || refunds[1].Part {
 		t.Error("two refunds of one payment are two")
 	}
 }

@@ -32,7 +32,7 @@ func (t *table) readAccount() (models.Statement, error) {
 
 // countMovement: a row is either income or expense; the other column is empty or zero.
 func (t *table) countMovement(income, spent *tally) error {
-	serial, err := t.id(t.column("账务流水号"))
+	serial, err := t.ownID(t.column("账务流水号"))
 	if err != nil {
 		return err
 	}

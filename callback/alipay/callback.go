@@ -54,7 +54,7 @@ func (p *Provider) checkSignature(f form, receivedAt time.Time) (form, error) {
 				key.sn, key.notBefore.Format(time.DateOnly), key.notAfter.Format(time.DateOnly))
 		}
 		if name := signed.ambiguous(text); name != "" {
-			return nil, reject(models.ReasonSignature, "the signed text can be read in two ways: %s stands in another field's value", name)
+			return nil, reject(models.ReasonSignature, "the signed text can be read in two ways, as to what %s is", name)
 		}
 		return signed, nil
 	}
@@ -116,7 +116,7 @@ func (p *Provider) checkMerchant(m message) error {
 }
 
 // Reply is one bare word. Anything but exactly success, a newline included, makes the provider send again, up to eight times in a
-// day. A message we cannot read is not acknowledged either, like in every provider of ours.
+// day. A genuine message we cannot read is not acknowledged either: the repeats leave a day to mend what keeps us from reading it.
 func (p *Provider) Reply(a models.Answer) (status int, contentType, body string) {
 	status = answer(a)
 	if status == http.StatusOK {

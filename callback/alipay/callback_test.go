@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/text/encoding/simplifiedchinese"
 
+	"paybook/callback/providertest"
 	"paybook/models"
 )
 
@@ -301,13 +302,20 @@ func TestReplyIsTheBareWord(t *testing.T) {
 	}
 }
 
-// FuzzVerify: nothing unsigned is accepted, and what is signed is read from the very fields that were signed.
 func FuzzVerify(f *testing.F) {
+	providertest.FuzzVerify(f, mustNew(f, nil), kit, providertest.EquivalentBody())
+}
+
+// FuzzSigned: nothing unsigned is accepted, and what is signed is read from the very fields that were signed.
+func FuzzSigned(f *testing.F) {
 	p := mustNew(f, nil)
 	f.Add(encode(payment(nil)), "1")
 	f.Add(encode(refund(nil)), "")
 	f.Add("", "x")
 	f.Add("%&%=%zz&&==&sign", "x")
+	for _, rec := range providertest.Recordings(f, kit) {
+		f.Add(string(rec.Body), "x")
+	}
 	f.Add("a&b=&=c&total_amount=1e9&trade_status=TRADE_CLOSED&refund_fee=-1", "AAAA")
 	f.Fuzz(func(t *testing.T, body, signature string) {
 		if got, err := verify(t, p, body+"&sign="+url.QueryEscape(signature)); err == nil {

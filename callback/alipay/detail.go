@@ -63,14 +63,14 @@ func (d *detail) only() models.TransactionKind {
 
 func (d *detail) entry() (models.Entry, error) {
 	e := models.Entry{Line: d.row, Status: models.StatusSucceeded, StatusText: strings.Clone(d.cell(d.kind))}
-	tradeNo, err := d.id(d.tradeNo)
+	tradeNo, err := d.ownID(d.tradeNo)
 	if err != nil {
 		return e, err
 	}
 	if tradeNo == "" {
 		return e, d.failCell(d.tradeNo, "empty")
 	}
-	if e.OrderID, err = d.id(d.orderID); err != nil {
+	if e.OrderID, err = d.number(d.orderID); err != nil {
 		return e, err
 	}
 	if e.OccurredAt, err = d.settledAt(); err != nil {
@@ -122,7 +122,7 @@ func (d *detail) fillRefund(e *models.Entry) (err error) {
 	if d.requestNo < 0 {
 		return d.failCell(d.kind, "a refund (退款), and the header has no column 退款批次号/请求号")
 	}
-	if e.RefundOrderID, err = d.id(d.requestNo); err != nil {
+	if e.RefundOrderID, err = d.number(d.requestNo); err != nil {
 		return err
 	}
 	if e.RefundOrderID == "" {

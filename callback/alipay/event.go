@@ -168,8 +168,8 @@ func (m message) fillRefund(ev *models.Event) error {
 			break
 		}
 	}
-	if !isID(ev.RefundOrderID) {
-		return errors.New("out_biz_no is no id")
+	if err := parse.CheckID(ev.RefundOrderID); err != nil {
+		return fmt.Errorf("out_biz_no %w", err)
 	}
 	if ev.OccurredAt.IsZero() {
 		return errors.New("gmt_refund is missing or no time")
@@ -178,10 +178,11 @@ func (m message) fillRefund(ev *models.Event) error {
 }
 
 func (m message) checkIDs() error {
-	for _, name := range []string{"trade_no", "out_trade_no"} {
-		if !isID(m.get(name)) {
-			return errors.New(name + " is missing or no id")
-		}
+	if err := parse.CheckOwnID(m.get("trade_no"), idMax); err != nil {
+		return fmt.Errorf("trade_no %w", err)
+	}
+	if err := parse.CheckID(m.get("out_trade_no")); err != nil {
+		return fmt.Errorf("out_trade_no %w", err)
 	}
 	return nil
 }
@@ -204,9 +205,7 @@ func moment(text string) (time.Time, error) {
 	return at.Truncate(time.Second), err
 }
 
-// isID: the provider's ids and the shop's numbers have 64 characters at most, and no blanks.
-func isID(s string) bool {
-	return s != "" && len(s) <= 64 && parse.Visible(s) && !strings.ContainsFunc(s, func(r rune) bool {
-		return unicode.IsControl(r) || unicode.IsSpace(r) || r == unicode.ReplacementChar
-	})
-}
+// idMax is how many characters the provider's own ids have at most; they are ASCII.
+const idMax = 64
+
+func isID(s string) bool { return parse.CheckOwnID(s, idMax) == nil }

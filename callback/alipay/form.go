@@ -73,17 +73,19 @@ func (f form) text() string {
 	return b.String()
 }
 
-// ambiguous names a field we read that stands in the signed text in another way than in the form. The text does not escape & and =,
+// ambiguous names a field we read that may stand in the signed text in another way than in the form. The text does not escape & and =,
 // so the body can be cut into other fields under the same signature: a subject of "x&total_amount=99.00&z=" would become an amount,
-// and a refund_fee could hide at the end of receipt_amount.
+// a refund_fee could hide at the end of receipt_amount, and out_trade_no could take in the field behind it. None of the fields we read
+// has an & in a genuine message.
 func (f form) ambiguous(text string) string {
 	text = "&" + text
 	for _, name := range fieldsRead {
 		want := 0
-		if _, given := f.get(name); given {
+		value, given := f.get(name)
+		if given {
 			want = 1
 		}
-		if strings.Count(text, "&"+name+"=") != want {
+		if strings.Count(text, "&"+name+"=") != want || strings.Contains(value, "&") {
 			return name
 		}
 	}

@@ -81,16 +81,24 @@ func (t *table) cell(column int) string {
 	return t.cells[column]
 }
 
-// id is a cell that names something, "" when it is empty. It is a copy: a kept id must not keep its whole row in memory.
-func (t *table) id(column int) (string, error) {
+// ownID is a cell with an id that Alipay made, number one with a number of the shop's; "" when it is empty.
+func (t *table) ownID(column int) (string, error) {
+	return t.id(column, func(id string) error { return parse.CheckOwnID(id, idMax) })
+}
+
+func (t *table) number(column int) (string, error) { return t.id(column, parse.CheckID) }
+
+// id is a copy: a kept id must not keep its whole row in memory.
+func (t *table) id(column int, check func(string) error) (string, error) {
 	id := t.cell(column)
 	switch {
 	case id == "":
 		return "", nil
 	case parse.LooksRounded(id):
 		return "", t.failCell(column, "%q looks like a rounded number, the file was edited", clip(id))
-	case !isID(id):
-		return "", t.failCell(column, "%q is no id", clip(id))
+	}
+	if err := check(id); err != nil {
+		return "", t.failCell(column, "%v", err)
 	}
 	return strings.Clone(id), nil
 }

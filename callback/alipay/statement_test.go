@@ -13,6 +13,7 @@ import (
 	"testing/iotest"
 	"time"
 
+	"paybook/callback/providertest"
 	"paybook/models"
 )
 
@@ -269,8 +270,14 @@ func FuzzReadStatement(f *testing.F) {
 	for _, text := range []string{"", "#", "\"", "#\n,\n", "\xff\xfe#\x00", "支付宝交易号\n\"", bom} {
 		f.Add([]byte(text))
 	}
+	for _, raw := range providertest.Statements(f, kit) {
+		f.Add(raw)
+	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		s, entries, err := read(p, string(raw))
+		var s models.Statement
+		var entries []models.Entry
+		var err error
+		providertest.Bounded(t, len(raw), func() { s, entries, err = read(p, string(raw)) })
 		if fileError := (*models.FileError)(nil); err != nil && !errors.As(err, &fileError) {
 			t.Fatalf("%v is no *models.FileError", err)
 		}

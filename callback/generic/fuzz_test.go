@@ -9,11 +9,17 @@ import (
 	"testing"
 
 	"paybook/callback/generic"
+	"paybook/callback/providertest"
 	"paybook/models"
 )
 
-// FuzzVerify: whatever is signed, Verify returns one event or a rejection, and money only with an id and a currency.
+// FuzzVerify: nothing but the kit's own bytes is accepted.
 func FuzzVerify(f *testing.F) {
+	providertest.FuzzVerify(f, mustOpen(f, "demopay"), testdata+"/demopay", providertest.Signed("X-Demo-Timestamp"), providertest.Varied("X-Demo-Signature"))
+}
+
+// FuzzSigned: whatever is signed, Verify returns one event or a rejection, and money only with an id and a currency.
+func FuzzSigned(f *testing.F) {
 	for _, body := range []string{payment, "{}", "null", `{"type":"payment","status":"SUCCESS"}`, `{"type":"refund.x","txn":1e9,"amount":-1}`, "\x00", `{"a":[`} {
 		f.Add(body, "")
 	}
@@ -24,7 +30,9 @@ func FuzzVerify(f *testing.F) {
 		if signature != "" {
 			cb.Headers.Set("X-Signature", signature)
 		}
-		e, err := verify(p, cb)
+		var e models.Event
+		var err error
+		providertest.Bounded(t, len(body)+len(signature), func() { e, err = verify(p, cb) })
 		if err != nil {
 			if rejection := (*models.Rejection)(nil); !errors.As(err, &rejection) {
 				t.Fatalf("error = %v, want a rejection", err)
@@ -45,11 +53,14 @@ func FuzzReadStatement(f *testing.F) {
 	providers := map[string]*generic.Provider{"demopay": mustOpen(f, "demopay"), "default": mustNew(f, settings(nil)), "other": mustNew(f, settings(otherLayout))}
 	f.Fuzz(func(t *testing.T, text string) {
 		for name, p := range providers {
-			_, err := p.ReadStatement("day.csv", strings.NewReader(text), shanghai, func(e models.Entry) error {
-				if e.Line < 1 || e.Kind == models.Payment && (e.TransactionID == "" || e.Money.Minor < 0) {
-					t.Errorf("%s: entry %+v", name, e)
-				}
-				return nil
+			var err error
+			providertest.Bounded(t, len(text), func() {
+				_, err = p.ReadStatement("day.csv", strings.NewReader(text), shanghai, func(e models.Entry) error {
+					if e.Line < 1 || e.Kind == models.Payment && (e.TransactionID == "" || e.Money.Minor < 0) {
+						t.Errorf("%s: entry %+v", name, e)
+					}
+					return nil
+				})
 			})
 			if fileError := (*models.FileError)(nil); err != nil && !errors.As(err, &fileError) {
 				t.Errorf("%s: error = %v, want a *models.FileError", name, err)

@@ -26,7 +26,7 @@ var eventTypes = map[string]reading{
 	"CHECKOUT.ORDER.APPROVED": approved,
 
 	"PAYMENT.AUTHORIZATION.CREATED": payment(models.PaymentAuthorised, "authorization", "CREATED", "PENDING", "AUTHORIZED"),
-	"PAYMENT.AUTHORIZATION.VOIDED":  payment(models.PaymentClosed, "authorization", "VOIDED", "PARTIALLY_CAPTURED"),
+	"PAYMENT.AUTHORIZATION.VOIDED":  voided,
 
 	"PAYMENT.CAPTURE.COMPLETED": payment(models.PaymentSucceeded, "capture", "COMPLETED", "PARTIALLY_REFUNDED", "REFUNDED"),
 	"PAYMENT.CAPTURE.PENDING":   payment(models.PaymentPending, "capture", "PENDING"),

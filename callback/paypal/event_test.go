@@ -93,6 +93,8 @@ func TestEvents(t *testing.T) {
 		return ev
 	}
 	held := models.Event{Kind: models.PaymentAuthorised, TransactionID: "AUT1", ParentID: "ORDER1", OrderID: "ORD-1", Money: usd(4999)}
+	ended := as(held, models.PaymentVoided) // it has no id of its own, and no other parent than itself
+	ended.ParentID = ""
 	sold := models.Event{Kind: models.PaymentSucceeded, TransactionID: "SAL1", ParentID: "PAY-1", OrderID: "ORD-1", Money: usd(4999)}
 	back := models.Event{Kind: models.RefundSucceeded, TransactionID: "REF1", ParentID: "CAP1", OrderID: "ORD-1", Money: usd(1000)}
 	soldBack := back
@@ -114,7 +116,8 @@ func TestEvents(t *testing.T) {
 		{"PAYMENT.CAPTURE.REFUNDED", "refund", state(refunded, "CANCELLED"), as(back, models.RefundClosed)},
 		{"PAYMENT.CAPTURE.REVERSED", "refund", refunded, as(back, models.DisputeLost)},
 		{"PAYMENT.AUTHORIZATION.CREATED", "authorization", authorized, held},
-		{"PAYMENT.AUTHORIZATION.VOIDED", "authorization", state(authorized, "VOIDED"), as(held, models.PaymentClosed)},
+		{"PAYMENT.AUTHORIZATION.VOIDED", "authorization", state(authorized, "VOIDED"), ended},
+		{"PAYMENT.AUTHORIZATION.VOIDED", "authorization", state(authorized, "PARTIALLY_CAPTURED"), ended},
 		{"PAYMENT.SALE.COMPLETED", "sale", sale, sold},
 		{"PAYMENT.SALE.PENDING", "sale", edit(t, sale, "state", "pending"), as(sold, models.PaymentPending)},
 		{"PAYMENT.SALE.REFUNDED", "sale", saleRefund, soldBack},
@@ -128,8 +131,11 @@ func TestEvents(t *testing.T) {
 		if got.OccurredAt.IsZero() || got.OccurredAt.Location() != time.UTC {
 			t.Errorf("%s: occurred at %s", c.kind, got.OccurredAt)
 		}
-		if len(got.Aliases) == 0 || got.Aliases[0] != got.TransactionID {
+		if got.Kind != models.PaymentVoided && (len(got.Aliases) == 0 || got.Aliases[0] != got.TransactionID) {
 			t.Errorf("%s: names are %q, want its own among them", c.kind, got.Aliases)
+		}
+		if got.Kind == models.PaymentVoided && got.Aliases != nil {
+			t.Errorf("%s: names %q of a void, which are the authorisation's", c.kind, got.Aliases)
 		}
 		c.want.ID, c.want.OccurredAt, c.want.Aliases, c.want.Detail = got.ID, got.OccurredAt, got.Aliases, got.Detail
 		if !reflect.DeepEqual(got, c.want) {

@@ -3,43 +3,43 @@ package paypal
 import (
 	"bytes"
 	"errors"
-	"net/http"
-	"os"
-	"path/filepath"
+	"reflect"
 	"testing"
 	"time"
 
-	"paybook/callback"
+	"paybook/callback/providertest"
 	"paybook/models"
 )
 
-// FuzzVerify: whatever comes is refused, or says exactly what it says when read once more.
+// FuzzVerify: nothing but the kit's own bytes is accepted, whatever the headers name. Without a line, another certificate is no verdict.
 func FuzzVerify(f *testing.F) {
-	paths, err := filepath.Glob(kit + "/callbacks/*.json")
-	if err != nil || len(paths) == 0 {
-		f.Fatalf("no recordings: %v", err)
-	}
-	for _, path := range paths {
-		rec, err := callback.ReadRecording(path)
-		if err != nil {
-			f.Fatal(err)
-		}
-		h := rec.Headers
-		f.Add(rec.Body, h["PAYPAL-TRANSMISSION-ID"], h["PAYPAL-TRANSMISSION-TIME"], h["PAYPAL-TRANSMISSION-SIG"], h["PAYPAL-CERT-URL"], h["PAYPAL-AUTH-ALGO"])
-	}
 	p := plainKit(f)
 	p.downloads = newDownloads(unreachableNetwork{})
-	f.Fuzz(func(t *testing.T, body []byte, id, sent, signature, url, algo string) {
-		cb := models.Callback{Body: bytes.Clone(body), ReceivedAt: now, Headers: http.Header{
-			"Paypal-Transmission-Id": {id}, "Paypal-Transmission-Time": {sent}, "Paypal-Transmission-Sig": {signature}, "Paypal-Cert-Url": {url}, "Paypal-Auth-Algo": {algo},
-		}}
-		events, err := p.Verify(t.Context(), cb)
-		if (err == nil) != (len(events) > 0) || !bytes.Equal(body, cb.Body) {
-			t.Errorf("Verify = %d events, %v", len(events), err)
-		}
-		if _, err := p.checkCertURL(url); err != nil && len(events) > 0 {
-			t.Errorf("%q is not allowed and was used", url)
-		}
+	providertest.FuzzVerify(f, p, kit, providertest.MayFail(), providertest.Signed("PAYPAL-TRANSMISSION-ID", "PAYPAL-TRANSMISSION-TIME", "PAYPAL-CERT-URL", "PAYPAL-AUTH-ALGO"),
+		providertest.Varied("PAYPAL-TRANSMISSION-SIG"))
+}
+
+// FuzzSigned: whatever is signed, there are events or a rejection, the same each time.
+func FuzzSigned(f *testing.F) {
+	for _, rec := range providertest.Recordings(f, kit) {
+		f.Add(string(rec.Body))
+	}
+	for _, body := range []string{goodBody, "{}", "null", "", `{"id":"WH","resource":[]}`, `{"event_type":"CUSTOMER.DISPUTE.RESOLVED","resource":{"disputed_transactions":[{}]}}`} {
+		f.Add(body)
+	}
+	p := account(f, goodLeaf(f), nil)
+	p.downloads = newDownloads(unreachableNetwork{})
+	f.Fuzz(func(t *testing.T, body string) {
+		cb := request(t, body)
+		providertest.Bounded(t, len(body), func() {
+			events, err := p.Verify(t.Context(), cb)
+			if err != nil && (len(events) > 0 || !errors.As(err, new(*models.Rejection))) {
+				t.Fatalf("%d events, %v; want a rejection", len(events), err)
+			}
+			if again, _ := p.Verify(t.Context(), cb); !reflect.DeepEqual(events, again) || err == nil && len(events) == 0 {
+				t.Fatalf("%+v at first, then %+v", events, again)
+			}
+		})
 	})
 }
 
@@ -60,7 +60,9 @@ func FuzzEvent(f *testing.F) {
 		if !ok {
 			t.Skip()
 		}
-		for _, ev := range m.events() {
+		var events []models.Event
+		providertest.Bounded(t, len(resource), func() { events = m.events() })
+		for _, ev := range events {
 			moves := ev.Kind == models.PaymentSucceeded || ev.Kind == models.RefundSucceeded || ev.Kind == models.DisputeLost
 			if moves && (ev.Money.Minor <= 0 || ev.TransactionID == "" || ev.OccurredAt.IsZero()) {
 				t.Errorf("%s of %s: %+v", kind, resource, ev)
@@ -71,24 +73,23 @@ func FuzzEvent(f *testing.F) {
 
 // FuzzReadStatement: a file is read or refused with its place.
 func FuzzReadStatement(f *testing.F) {
-	raw, err := os.ReadFile(kit + "/statements/STL-20261127.01.009.CSV")
-	if err != nil {
-		f.Fatal(err)
+	for _, raw := range providertest.Statements(f, kit) {
+		f.Add(raw)
 	}
-	f.Add(raw)
 	f.Add([]byte(payments()))
 	f.Add([]byte(payments(`"`, "", ",", "\t")))
 	f.Add([]byte("\xff\xfe\"\x00R\x00H\x00"))
 	f.Add([]byte("Transaction ID,Gross\nx,1\n"))
 	p := plain(f)
 	f.Fuzz(func(t *testing.T, text []byte) {
-		rows := 0
-		_, err := p.ReadStatement("x", bytes.NewReader(text), time.UTC, func(e models.Entry) error {
-			rows++
-			if e.Line <= 0 || e.TransactionID == "" || e.Kind == "" || e.Kind.Compared() && e.Money.Minor < 0 {
-				t.Errorf("entry %+v", e)
-			}
-			return nil
+		var err error
+		providertest.Bounded(t, len(text), func() {
+			_, err = p.ReadStatement("x", bytes.NewReader(text), time.UTC, func(e models.Entry) error {
+				if e.Line <= 0 || e.TransactionID == "" || e.Kind == "" || e.Kind.Compared() && e.Money.Minor < 0 {
+					t.Errorf("entry %+v", e)
+				}
+				return nil
+			})
 		})
 		if err != nil && !errors.As(err, new(*models.FileError)) {
 			t.Errorf("ReadStatement = %v, want a *models.FileError", err)

@@ -51,6 +51,15 @@ func payment(kind models.EventKind, resourceType string, states ...string) readi
 	}
 }
 
+// voided ends an authorisation: it has no id of its own, and is told under the authorisation's. What was captured before stays.
+func voided(m message) ([]models.Event, error) {
+	events, err := payment(models.PaymentVoided, "authorization", "VOIDED", "PARTIALLY_CAPTURED")(m)
+	for i := range events {
+		events[i].ParentID, events[i].Aliases = "", nil
+	}
+	return events, err
+}
+
 // changed are the fields that tell when a payment came into its state. What has been refunded since was changed by that:
 // update_time is then the refund's.
 func changed(state string) []string {

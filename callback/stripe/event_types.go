@@ -66,9 +66,16 @@ func namedAlone(ev models.Event) models.Event {
 	return ev
 }
 
-func childOf(ev models.Event, parent string) models.Event {
-	if parent != ev.TransactionID {
-		ev.ParentID = parent
+// childOf names the payment by all that the message tells of it, the charge first: the book may know it by the PaymentIntent alone.
+func childOf(ev models.Event, names ...string) models.Event {
+	for _, name := range names {
+		switch {
+		case name == "" || name == ev.TransactionID || name == ev.ParentID:
+		case ev.ParentID == "":
+			ev.ParentID = name
+		default:
+			ev.ParentAliases = append(ev.ParentAliases, name)
+		}
 	}
 	return ev
 }

@@ -28,10 +28,14 @@ func TestEventTypes(t *testing.T) {
 	}
 	refunded := func(kind models.EventKind) models.Event {
 		ev := event(kind, "re_1", "ch_1", "", 500)
-		ev.RefundOrderID = "R1"
+		ev.RefundOrderID, ev.ParentAliases = "R1", []string{"pi_1"}
 		return ev
 	}
-	disputed := func(kind models.EventKind) models.Event { return event(kind, "dp_1", "ch_1", "", 1999) }
+	disputed := func(kind models.EventKind) models.Event {
+		ev := event(kind, "dp_1", "ch_1", "", 1999)
+		ev.ParentAliases = []string{"pi_1"}
+		return ev
+	}
 	paidOut := func(kind models.EventKind) models.Event { return event(kind, "po_1", "", "", 12745) }
 	unknown := models.Event{Kind: models.EventUnknown}
 	unparsable := models.Event{Kind: models.EventUnparsable}
@@ -80,6 +84,8 @@ func TestEventTypes(t *testing.T) {
 		{"refund.updated", in(refund, "lost"), unparsable},
 		{"charge.refund.updated", in(refund, "succeeded"), refunded(models.RefundSucceeded)},
 		{"refund.failed", in(refund, "pending"), refunded(models.RefundFailed)},
+		{"refund.created", `{"id":"re_1","charge":"ch_1","payment_intent":null,"amount":5,"currency":"usd","status":"succeeded"}`, event(models.RefundSucceeded, "re_1", "ch_1", "", 5)},
+		{"refund.created", `{"id":"re_1","amount":5,"currency":"usd","status":"succeeded"}`, event(models.RefundSucceeded, "re_1", "", "", 5)},
 		{"refund.created", `{"id":"re_1","payment_intent":"pi_1","amount":5,"currency":"usd","status":"succeeded"}`, event(models.RefundSucceeded, "re_1", "pi_1", "", 5)},
 
 		{"charge.dispute.created", in(dispute, "needs_response"), disputed(models.DisputeOpened)},

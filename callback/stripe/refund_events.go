@@ -1,7 +1,6 @@
 package stripe
 
 import (
-	"cmp"
 	"errors"
 	"strings"
 
@@ -30,7 +29,7 @@ func refundAs(kind models.EventKind) reading {
 		ev, err := o.movement(kind, o.id("id"), "amount")
 		ev.RefundOrderID = o.id("metadata", "refund_order_id")
 		ev.Detail = o.word("failure_reason")
-		return childOf(ev, cmp.Or(o.id("charge"), o.id("payment_intent"))), err
+		return childOf(ev, o.id("charge"), o.id("payment_intent")), err
 	}
 }
 
@@ -79,7 +78,7 @@ func disputeAs(kind models.EventKind) reading {
 	return func(o object) (models.Event, error) {
 		ev, err := o.movement(kind, o.id("id"), "amount")
 		ev.Detail = strings.TrimSpace(o.word("status") + " " + o.word("reason"))
-		return childOf(ev, cmp.Or(o.id("charge"), o.id("payment_intent"))), err
+		return childOf(ev, o.id("charge"), o.id("payment_intent")), err
 	}
 }
 

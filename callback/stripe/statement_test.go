@@ -242,11 +242,9 @@ func TestStatementKinds(t *testing.T) {
 }
 
 func FuzzReadStatement(f *testing.F) {
-	raw, err := os.ReadFile(kit + "/statements/" + balanceName)
-	if err != nil {
-		f.Fatal(err)
+	for _, raw := range providertest.Statements(f, kit) {
+		f.Add(raw)
 	}
-	f.Add(raw)
 	f.Add([]byte("payout_id,effective_at,currency,gross,payout_status\npo_1,2026-11-27 08:00,usd,-1,paid\n"))
 	f.Add([]byte(payoutFirst + "\n" + payoutFirst + "\n"))
 	f.Add([]byte(payoutLast + "\n" + twoDays))

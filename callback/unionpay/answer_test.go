@@ -13,6 +13,7 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"paybook/callback/providertest"
 	"paybook/models"
 )
 
@@ -182,23 +183,35 @@ func (z *zeros) Read(p []byte) (int, error) {
 	return n, nil
 }
 
+// FuzzUnwrap: what comes out of an answer is what the kit's carries, or what was signed; a forged one is refused.
 func FuzzUnwrap(f *testing.F) {
 	p := mustNew(f, nil)
-	f.Add(mustRead(f, "statements", answerName), []byte("x"), "00")
+	for _, raw := range providertest.Statements(f, kit) {
+		f.Add(raw, []byte("x"), "00")
+	}
 	f.Add([]byte("respCode=98"), []byte{}, "98")
+	f.Add([]byte("txnType=76&fileContent=%"), bytes.Repeat([]byte{0}, 100), "00")
+	genuine, err := unwrap(p, mustRead(f, "statements", answerName))
+	if err != nil {
+		f.Fatal(err)
+	}
 	f.Fuzz(func(t *testing.T, raw, packed []byte, respCode string) {
-		if content, err := unwrap(p, raw); err != nil {
-			if fileError := (*models.FileError)(nil); !errors.As(err, &fileError) {
-				t.Fatalf("error %v, want a *models.FileError", err)
+		signed := encode(answer(t, nil, fields{"fileContent": base64.StdEncoding.EncodeToString(packed), "respCode": respCode}))
+		providertest.Bounded(t, len(raw)+len(signed), func() {
+			content, err := unwrap(p, raw)
+			if err == nil && content != nil && !bytes.Equal(content, genuine) {
+				t.Fatalf("a forged answer was unwrapped: %q", content)
 			}
-		} else if len(content) > 0 && !bytes.HasPrefix(content, []byte("PK")) {
-			t.Fatalf("a forged answer was unwrapped: %q", content)
-		}
-		f := answer(t, nil, fields{"fileContent": base64.StdEncoding.EncodeToString(packed), "respCode": respCode})
-		if fileError := (*models.FileError)(nil); len(packed) > 0 {
-			if _, err := unwrap(p, encode(f)); err != nil && !errors.As(err, &fileError) {
-				t.Fatalf("error %v, want a *models.FileError", err)
-			}
-		}
+			wantFileErrorOrNone(t, err)
+			_, err = unwrap(p, signed)
+			wantFileErrorOrNone(t, err)
+		})
 	})
+}
+
+func wantFileErrorOrNone(t *testing.T, err error) {
+	t.Helper()
+	if err != nil && !errors.As(err, new(*models.FileError)) {
+		t.Fatalf("error %v, want a *models.FileError", err)
+	}
 }

@@ -61,6 +61,9 @@ func (p *Provider) checkSigned(f form, at time.Time) error {
 	if err := rsa.VerifyPKCS1v15(key, crypto.SHA256, digest[:], signature); err != nil {
 		return reject(models.ReasonSignature, "signature does not fit the fields")
 	}
+	if name := f.ambiguous(); name != "" {
+		return reject(models.ReasonSignature, "the signed text can be read in two ways, as to what %s is", name)
+	}
 	return nil
 }
 

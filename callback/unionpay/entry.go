@@ -38,7 +38,7 @@ func transaction(r *records, y years) (models.Entry, error) {
 			e.UnknownKind = "(empty)"
 		}
 	}
-	if err := fillEntryNames(&e, r); err != nil {
+	if err := fillEntryNames(&e, r, y); err != nil {
 		return e, err
 	}
 	at, err := y.of(r.cell("交易传输时间"), e.TransactionID)
@@ -49,8 +49,9 @@ func transaction(r *records, y years) (models.Entry, error) {
 	return e, fillEntryMoney(&e, r)
 }
 
-// fillEntryNames: as in the notifications, the order number of a refund, a void or a completion is its own.
-func fillEntryNames(e *models.Entry, r *records) error {
+// fillEntryNames: as in the notifications, the order number of a refund, a void or a completion is its own. A refund that does not tell
+// its payment's queryId tells its trace.
+func fillEntryNames(e *models.Entry, r *records, y years) error {
 	ids := map[string]string{}
 	for _, column := range []string{"查询流水号", "商户订单号", "原交易查询流水号", "原商户订单号"} {
 		id, err := r.id(column)
@@ -67,6 +68,9 @@ func fillEntryNames(e *models.Entry, r *records) error {
 		return r.fail("查询流水号", "%q looks like a rounded number, the file was edited", clip(e.TransactionID))
 	case e.Kind == models.Refund:
 		e.ParentID, e.RefundOrderID, e.OrderID = ids["原交易查询流水号"], ids["商户订单号"], ids["原商户订单号"]
+		if e.ParentID == "" {
+			e.ParentID, _ = originalTrace(r, y, e.TransactionID) // no sense in it: the row is as good as without
+		}
 	case r.cell("交易类型") == "03": // known by the authorisation, which the callbacks spoke of first
 		e.OrderID = ids["原商户订单号"]
 		if orig := ids["原交易查询流水号"]; orig != "" {
@@ -107,14 +111,8 @@ func correction(r *records, y years) (models.Entry, error) {
 	if e.StatusText != "" { // a correction may go by the trace number of what it corrects
 		e.TransactionID += ":" + e.StatusText
 	}
-	if text := r.cell("原始交易日期时间"); text != "" {
-		orig, err := y.of(text, "")
-		if err != nil {
-			return e, r.fail("原始交易日期时间", "%v", err)
-		}
-		if e.ParentID, err = traceOf(r, "原始交易的系统跟踪号", orig); err != nil {
-			return e, err
-		}
+	if e.ParentID, err = originalTrace(r, y, ""); err != nil {
+		return e, err
 	}
 	if err := fillEntryMoney(&e, r); err != nil {
 		return e, err
@@ -129,11 +127,27 @@ func correction(r *records, y years) (models.Entry, error) {
 	return e, err
 }
 
-// traceOf is the beginning of a payment's name towards the bank (traceName).
+// originalTrace is the trace name of the payment that a record is about, "" where it has none. queryID is the record's, "" if it has none.
+func originalTrace(r *records, y years, queryID string) (string, error) {
+	text := r.cell("原始交易日期时间")
+	if text == "" {
+		return "", nil
+	}
+	at, err := y.of(text, queryID)
+	if err != nil {
+		return "", r.fail("原始交易日期时间", "%v", err)
+	}
+	return traceOf(r, "原始交易的系统跟踪号", at)
+}
+
+// traceOf is the name that a trace number in a column gives (traceName).
 func traceOf(r *records, column string, at time.Time) (string, error) {
 	number, err := r.id(column)
-	if err == nil && number == "" {
-		err = r.fail(column, "empty: the row has no identity")
+	switch {
+	case err != nil:
+		return "", err
+	case number == "":
+		return "", r.fail(column, "empty: the row has no identity")
 	}
-	return traceStart(at, number), err
+	return traceName(at, number), nil
 }

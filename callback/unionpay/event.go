@@ -3,7 +3,6 @@ package unionpay
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"paybook/models"
 )
@@ -16,7 +15,7 @@ var txnTypes = map[string]struct{ done, failed models.EventKind }{
 	"03": {models.PaymentCaptured, models.PaymentFailed},   // its completion; one that fails leaves the authorisation as it was
 	"04": {models.RefundSucceeded, models.RefundFailed},
 	"31": {models.PaymentVoided, models.RefundFailed}, // void of a payment
-	"32": {models.PaymentClosed, models.EventUnknown}, // void of a pre-authorisation: no money came, none goes back
+	"32": {models.PaymentVoided, models.EventUnknown}, // void of a pre-authorisation: no money came, so none fails to go back
 	"33": {models.PaymentVoided, models.RefundFailed}, // void of a completion
 }
 
@@ -77,7 +76,8 @@ func succeeded(ev *models.Event, f form) (bool, error) {
 }
 
 // fillNames: each message has a queryId and an orderId of its own. Of a refund, a void or a completion the orderId is not the
-// shop's order but a number made for it; what it belongs to is told by origQryId, if at all.
+// shop's order but a number made for it; what it belongs to is told by origQryId, if at all. The trace name only finds it: a number
+// may come twice in a second, from two institutions.
 func fillNames(ev *models.Event, f form) error {
 	own, orig, number, order := f["queryId"], f["origQryId"], f["orderId"], f["origOrderId"]
 	for _, c := range []struct {
@@ -88,28 +88,23 @@ func fillNames(ev *models.Event, f form) error {
 			return fmt.Errorf("%s is missing or no id", c.field)
 		}
 	}
-	ev.TransactionID, ev.Aliases = own, []string{own}
+	ev.TransactionID = own
 	switch f["txnType"] {
 	case "01", "02":
 		ev.OrderID = number
 	case "03":
-		ev.OrderID = order
-		if orig != "" && ev.Kind == models.PaymentCaptured {
-			ev.Aliases = append(ev.Aliases, orig)
-		}
-	case "32": // it ends the authorisation, and is no movement itself
-		if orig == "" && ev.Kind == models.PaymentClosed {
+		ev.ParentID, ev.OrderID = orig, order
+	case "32":
+		if orig == "" && ev.Kind == models.PaymentVoided {
 			return errors.New("origQryId is missing: which authorisation is voided?")
 		}
-		ev.TransactionID, ev.Aliases, ev.OrderID = orig, []string{orig}, order
-		return nil
+		fallthrough
 	default:
 		ev.ParentID, ev.RefundOrderID, ev.OrderID = orig, number, order
 	}
 	if at, ok := tracedAt(f); ok && isID(f["traceNo"]) {
-		ev.Aliases = append(ev.Aliases, traceName(at, f["traceNo"], own))
+		ev.FoundBy = []string{traceName(at, f["traceNo"])}
 	}
-	ev.Aliases = slices.Compact(ev.Aliases)
 	return nil
 }
 

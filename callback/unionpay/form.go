@@ -61,6 +61,30 @@ func (f form) signedText() []byte {
 	return b.Bytes()
 }
 
+// fieldsRead are the fields that decide anything, in a notification or an answer.
+var fieldsRead = []string{
+	"currencyCode", "encoding", "fileContent", "merId", "orderId", "origOrderId", "origQryId", "queryId", "respCode", "settleDate", "signMethod",
+	"signPubKeyCert", "traceNo", "traceTime", "txnAmt", "txnTime", "txnType", "version",
+}
+
+// ambiguous names a field we read that may stand in the signed text in another way than in the form. The text does not escape & and =,
+// so a message can be cut into other fields under the same signature, and every payer has one: his browser carries it to the shop. With
+// queryId and reqReserved as one field it would be another payment. So no field we read has an &, and none stands in another's text. Only
+// reqReserved, which is the shop's own text, may look as if it held such a field, as long as that one has its own place too.
+func (f form) ambiguous() string {
+	text, free := "&"+string(f.signedText()), f["reqReserved"]
+	for _, name := range fieldsRead {
+		want := 0
+		if f[name] != "" {
+			want = 1 + strings.Count(free, "&"+name+"=")
+		}
+		if strings.Count(text, "&"+name+"=") != want || strings.Contains(f[name], "&") {
+			return name
+		}
+	}
+	return ""
+}
+
 // text is the fields in UTF-8. Only a genuine message is worth it.
 func (f form) text() (form, error) {
 	decode, ok := encodings[strings.ToUpper(f["encoding"])]

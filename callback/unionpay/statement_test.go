@@ -11,6 +11,7 @@ import (
 	"testing/iotest"
 	"time"
 
+	"paybook/callback/providertest"
 	"paybook/models"
 )
 
@@ -133,6 +134,24 @@ func TestCodes(t *testing.T) {
 	}
 }
 
+// A refund without its payment's queryId looks for it by its trace; what makes no sense there is as good as nothing.
+func TestRefundByTrace(t *testing.T) {
+	p := mustNew(t, nil)
+	for name, want := range map[string]string{zmName: "trace:000001:20261128100000", "statement.csv": "trace:000001:20261128100000"} {
+		for _, c := range []struct{ number, at, want string }{
+			{"000001", "1128100000", want}, {"", "1128100000", ""}, {"000001", "", ""}, {"000000", "0000000000", ""}, {"000001", "1399100000", ""},
+		} {
+			row := refunded(t, 1, fields{"原交易查询流水号": "", "原始交易的系统跟踪号": c.number, "原始交易日期时间": c.at})
+			if got := mustReadFile(t, p, name, file(row))[0]; got.ParentID != c.want || got.Kind != models.Refund {
+				t.Errorf("%s, %q at %q: parent %q, want %q", name, c.number, c.at, got.ParentID, c.want)
+			}
+		}
+	}
+	if got := mustReadFile(t, p, zmName, file(refunded(t, 1, fields{"原始交易的系统跟踪号": "000009", "原始交易日期时间": "1128100000"})))[0]; got.ParentID != "202611291000000000001" {
+		t.Errorf("with both: parent %q, want the queryId", got.ParentID)
+	}
+}
+
 // Times have no year: the settlement day gives it, or the queryId where the file has lost its name.
 func TestYears(t *testing.T) {
 	p := mustNew(t, nil)
@@ -178,8 +197,8 @@ func TestFees(t *testing.T) {
 // A chargeback is known by the trace of the payment it takes back, with the year that only the settlement day can give.
 func TestCorrectionsFile(t *testing.T) {
 	p := mustNew(t, nil)
-	const parent = "trace:20251231100000:000001"
-	base := models.Entry{Kind: models.Chargeback, TransactionID: "trace:20261129120000:000777:E31", ParentID: parent, Money: cny(8800), Fee: cny(-53),
+	const parent = "trace:000001:20251231100000"
+	base := models.Entry{Kind: models.Chargeback, TransactionID: "trace:000777:20261129120000:E31", ParentID: parent, Money: cny(8800), Fee: cny(-53),
 		Status: models.StatusSucceeded, StatusText: "E31", OccurredAt: at("2026-11-29 12:00:00"), Line: 1}
 	reversal, nothing := base, base
 	reversal.Kind, reversal.Line = models.ChargebackReversal, 2
@@ -192,8 +211,8 @@ func TestCorrectionsFile(t *testing.T) {
 			t.Errorf("gap %d: %+v, %v\n got %+v", gap, s, err, got)
 		}
 		ev := mustTell(t, p, payment(fields{"txnTime": "20251231100000", "traceTime": "1231100000", "settleDate": "1231"}))
-		if !strings.HasPrefix(ev.Aliases[1], got[0].ParentID+":") {
-			t.Errorf("the payment is called %q, the correction looks for %s", ev.Aliases, got[0].ParentID)
+		if ev.FoundBy[0] != got[0].ParentID {
+			t.Errorf("the payment is found by %q, the correction looks for %s", ev.FoundBy, got[0].ParentID)
 		}
 	}
 	if s, entries, err := read(p, zmeName, strings.NewReader("")); err != nil || !s.Compared || s.Only != models.Chargeback || len(entries) != 0 {
@@ -345,8 +364,13 @@ func FuzzReadStatement(f *testing.F) {
 	f.Add("bill.txt", []byte(file(paid(f, 0, fields{"二级商户简称": "\xb2\xe2"}))))
 	f.Add(zmeName, []byte(file(corrected(f, 1, nil), corrected(f, 1, fields{"结算金额": ""}))))
 	f.Add("x.zip/INN99999900ZM_", []byte("\ufeff\r\n"))
+	for name, raw := range providertest.Statements(f, kit) {
+		f.Add(name, raw)
+	}
 	f.Fuzz(func(t *testing.T, name string, text []byte) {
-		_, entries, err := read(p, name, bytes.NewReader(text))
+		var entries []models.Entry
+		var err error
+		providertest.Bounded(t, len(name)+len(text), func() { _, entries, err = read(p, name, bytes.NewReader(text)) })
 		if fileError := (*models.FileError)(nil); err != nil && !errors.As(err, &fileError) {
 			t.Fatalf("error %v, want a *models.FileError", err)
 		}

@@ -62,12 +62,7 @@ func nearest(text string, to time.Time, zone *time.Location) (at time.Time, ok b
 	return at, ok
 }
 
-// traceName is a payment's name towards the bank, as somebody who holds its trace number looks for it: by how it begins. The
-// queryId at its end keeps two payments apart should a number come twice in a second, from two institutions.
-func traceName(at time.Time, traceNo, queryID string) string {
-	return traceStart(at, traceNo) + ":" + queryID
-}
-
-func traceStart(at time.Time, traceNo string) string {
-	return "trace:" + at.In(beijing).Format(momentLayout) + ":" + traceNo
+// traceName is a payment's name towards the bank, by which somebody who has no queryId of it may look for it.
+func traceName(at time.Time, traceNo string) string {
+	return "trace:" + traceNo + ":" + at.In(beijing).Format(momentLayout)
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode"
 
 	"paybook/callback/parse"
 	"paybook/models"
@@ -78,14 +77,10 @@ func (m message) fillPayment(ev *models.Event) (err error) {
 	switch state := r.Get("trade_state").String(); {
 	case state != "SUCCESS":
 		return fmt.Errorf("trade_state is %q in TRANSACTION.SUCCESS", clip(state))
-	case !isID(ev.TransactionID):
-		return errors.New("transaction_id is missing or no id")
-	case !isID(ev.OrderID):
-		return errors.New("out_trade_no is missing or no id")
 	case !dated: // it decides the business day
 		return errors.New("success_time is missing or no time")
 	}
-	return nil
+	return m.checkIDs([]string{"transaction_id"}, "out_trade_no")
 }
 
 // fillRefund: amount.refund is this refund alone. Only a refund that has arrived carries success_time.
@@ -100,17 +95,23 @@ func (m message) fillRefund(ev *models.Event, state string) (err error) {
 	if at, dated := moment(r.Get("success_time").String()); dated {
 		ev.OccurredAt = at
 	}
-	switch got := r.Get("refund_status").String(); {
-	case got != state:
+	if got := r.Get("refund_status").String(); got != state {
 		return fmt.Errorf("refund_status is %q in %s", clip(got), m.kind())
-	case !isID(ev.TransactionID):
-		return errors.New("refund_id is missing or no id")
-	case !isID(ev.ParentID):
-		return errors.New("transaction_id is missing or no id")
-	case !isID(ev.OrderID):
-		return errors.New("out_trade_no is missing or no id")
-	case !isID(ev.RefundOrderID):
-		return errors.New("out_refund_no is missing or no id")
+	}
+	return m.checkIDs([]string{"refund_id", "transaction_id"}, "out_trade_no", "out_refund_no")
+}
+
+// checkIDs looks at the fields with ids of the provider and at those with numbers of the shop.
+func (m message) checkIDs(own []string, shops ...string) error {
+	for _, name := range own {
+		if err := parse.CheckOwnID(m.resource.Get(name).String(), idMax); err != nil {
+			return fmt.Errorf("%s %w", name, err)
+		}
+	}
+	for _, name := range shops {
+		if err := parse.CheckID(m.resource.Get(name).String()); err != nil {
+			return fmt.Errorf("%s %w", name, err)
+		}
 	}
 	return nil
 }
@@ -121,10 +122,10 @@ func (m message) fillComplaint(ev *models.Event) error {
 	if m.kind() == "COMPLAINT.CREATE" {
 		ev.Kind = models.DisputeCreated
 	}
-	id := m.resource.Get("complaint_id").String()
-	if !isID(id) {
-		return errors.New("complaint_id is missing or no id")
+	if err := m.checkIDs([]string{"complaint_id"}); err != nil {
+		return err
 	}
+	id := m.resource.Get("complaint_id").String()
 	ev.TransactionID, ev.Detail = id, fmt.Sprintf("complaint %s: %s", id, clip(m.resource.Get("action_type").String()))
 	return nil
 }
@@ -181,9 +182,7 @@ func moment(text string) (time.Time, bool) {
 	return at.UTC(), err == nil
 }
 
-// isID: the provider's ids and numbers are 32 characters at most, the shop's refund numbers 64; none has blanks.
-func isID(s string) bool {
-	return s != "" && len(s) <= 64 && !strings.ContainsFunc(s, func(r rune) bool {
-		return unicode.IsControl(r) || unicode.IsSpace(r) || r == unicode.ReplacementChar
-	})
-}
+// idMax is twice what the provider's ids and numbers have.
+const idMax = 64
+
+func isID(s string) bool { return parse.CheckOwnID(s, idMax) == nil }

@@ -337,6 +337,9 @@ func FuzzReadStatement(f *testing.F) {
 	} {
 		f.Add(seed)
 	}
+	for _, raw := range providertest.Statements(f, kit) {
+		f.Add(string(raw))
+	}
 	f.Fuzz(func(t *testing.T, text string) {
 		providertest.Bounded(t, len(text), func() {
 			s, entries, err := read(p, text)

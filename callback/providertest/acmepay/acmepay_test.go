@@ -29,35 +29,37 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-var update = flag.Bool("update", false, "copy acmepay.go into README.md")
+var update = flag.Bool("update", false, "copy acmepay.go into the READMEs")
 
 const (
 	codeBegin = "<!-- example provider: written by `go test ./callback/providertest/acmepay -run Readme -update` -->\n"
 	codeEnd   = "<!-- end of the example provider -->\n"
 )
 
-// The code in the README is this package's own, so it compiles and passes.
+// The code in both READMEs is this package's own, so it compiles and passes.
 func TestCodeInReadme(t *testing.T) {
-	const path = "../../../README.md"
-	raw, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
 	code, err := os.ReadFile("acmepay.go")
 	if err != nil {
 		t.Fatal(err)
 	}
-	head, rest, ok := strings.Cut(string(raw), codeBegin)
-	_, tail, ok2 := strings.Cut(rest, codeEnd)
-	if !ok || !ok2 {
-		t.Fatal("README.md has no place for the example provider")
-	}
-	want := head + codeBegin + "```go\n" + string(code) + "```\n" + codeEnd + tail
-	if *update {
-		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
+	for _, file := range []string{"README.md", "README.zh-CN.md"} {
+		path := "../../../" + file
+		raw, err := os.ReadFile(path)
+		if err != nil {
 			t.Fatal(err)
 		}
-	} else if want != string(raw) {
-		t.Error("the example in README.md is not acmepay.go; run go test ./callback/providertest/acmepay -run Readme -update")
+		head, rest, ok := strings.Cut(string(raw), codeBegin)
+		_, tail, ok2 := strings.Cut(rest, codeEnd)
+		if !ok || !ok2 {
+			t.Fatalf("%s has no place for the example provider", file)
+		}
+		want := head + codeBegin + "```go\n" + string(code) + "```\n" + codeEnd + tail
+		if *update {
+			if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		} else if want != string(raw) {
+			t.Errorf("the example in %s is not acmepay.go; run go test ./callback/providertest/acmepay -run Readme -update", file)
+		}
 	}
 }

@@ -1,0 +1,23 @@
+package paypal
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"paybook/callback/providertest"
+)
+
+// A report whose section, and the report as a whole, count and add up their rows.
+func TestLongReportsNeedNoMemory(t *testing.T) {
+	before, after, _ := strings.Cut(sb("CAP1", "ORD-1", "O1", "ODR", "T0006", "CR", "4999", "USD", "DR", "224", "USD"), "CAP1")
+	head, _, _ := strings.Cut(payments(), `"SB"`)
+	providertest.Flat(t, plain(t), "STL-20261127.01.009.CSV", providertest.Big{
+		Head: head,
+		Row:  func(i int) string { return before + fmt.Sprintf("CAP%014d", i) + after + "\r\n" },
+		Tail: func(n int) string {
+			sums := fmt.Sprintf(`"USD","%d","0","0","%d","CR","0"`, 4999*n, 224*n)
+			return fmt.Sprintf("\"SF\",%s\r\n\"SC\",\"%d\"\r\n\"RF\",%s\r\n\"RC\",\"%d\"\r\n\"FF\",\"%d\"\r\n", sums, n, sums, n, n)
+		},
+	})
+}
