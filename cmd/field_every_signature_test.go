@@ -60,9 +60,17 @@ func (s signed) replaced(from, to string) signed {
 	return s
 }
 
+// tampered is the message about another order, or where that is sealed, of another type.
+func (s signed) tampered() signed {
+	if bytes.Contains(s.body, []byte("FC")) {
+		return s.replaced("FC", "FD")
+	}
+	return s.replaced("TRANSACTION", "TRANSACTIOM")
+}
+
 // unproven are the ways a genuine message can lose its proof, by what the provider signs with.
 func unproven(s signed) map[string]signed {
-	out := map[string]signed{"another order": s.replaced("FCPROOF", "FCPROOG")}
+	out := map[string]signed{"tampered with": s.tampered()}
 	switch s.account {
 	case "alipay":
 		out["no sign"], out["empty sign"] = s.cut("&sign=", "&"), s.cut("&sign=", "&").replaced("&sign_type", "&sign=&sign_type")

@@ -15,7 +15,7 @@ type Callback struct {
 	Query          string      // as received, still encoded
 	Headers        http.Header `gorm:"serializer:json"` // of the first delivery
 	Body           []byte
-	Sender         string    `gorm:"-"` // the address it came from, behind trusted proxies; "" for a recording. Not kept
+	Sender         string    `gorm:"-"`              // the address it came from, behind trusted proxies; "" for a recording. Not kept
 	ReceivedAt     time.Time `gorm:"serializer:utc"` // first delivery; the clock the signature was checked against
 	LastReceivedAt time.Time `gorm:"serializer:utc"`
 	Deliveries     int64

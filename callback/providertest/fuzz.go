@@ -22,7 +22,7 @@ func FuzzVerify(f *testing.F, p callback.Provider, dir string, options ...Option
 	s := newSuite(f, p, dir, options)
 	names := slices.Concat(s.signed, s.varied)
 	for i, rec := range s.recordings {
-		f.Add(uint8(i), rec.Body, headerLines(rec, names)) //nolint:gosec // a kit has some twenty recordings
+		f.Add(uint8(i), rec.Body, headerLines(rec, names))
 	}
 	f.Fuzz(func(t *testing.T, number uint8, body []byte, headers string) {
 		rec := s.recordings[int(number)%len(s.recordings)]
