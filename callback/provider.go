@@ -29,6 +29,12 @@ type Explainer interface {
 	Explain(ctx context.Context, cb models.Callback) []models.Step
 }
 
+// SecretHolder is implemented by a provider that may be sent a secret as it is, such as a fixed token.
+type SecretHolder interface {
+	// Secrets are the names of the headers and query parameters that hold it. Whoever shows a callback to people masks them.
+	Secrets() (headers, parameters []string)
+}
+
 // Challenger is implemented by a provider that may check an address with a GET before it sends anything there.
 type Challenger interface {
 	// Challenge answers such a check; nothing is recorded. ok is false for a request that is none, which is then a wrong method. It

@@ -2,9 +2,12 @@ package callback
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"os"
+	"slices"
 	"time"
 
 	"paybook/models"
@@ -57,22 +60,91 @@ func ReadRecording(path string) (Recording, error) {
 	if err != nil {
 		return rec, fmt.Errorf("read recording: %w", err)
 	}
-	if err := json.Unmarshal(raw, &rec); err != nil {
+	if err := rec.read(raw); err != nil {
 		return rec, fmt.Errorf("read recording: %s: %w", path, err)
-	}
-	if rec.Method == "" || rec.Path == "" || rec.ReceivedAt.IsZero() {
-		return rec, fmt.Errorf("read recording: %s: method, path and received_at are needed", path)
 	}
 	return rec, nil
 }
 
-// WriteRecording writes rec to path, replacing a file that is there. Only the owner may read it: a body can hold personal data.
+// read is not one json.Unmarshal, because that does not say which key held a bad time or bad base64.
+func (r *Recording) read(raw []byte) error {
+	var keys map[string]json.RawMessage
+	var other *json.UnmarshalTypeError
+	err := json.Unmarshal(raw, &keys)
+	if errors.As(err, &other) {
+		return fmt.Errorf("a JSON %s, expected an object", other.Value)
+	}
+	if err != nil {
+		return err
+	}
+	for _, f := range []struct {
+		key, want string
+		into      any
+		needed    bool
+	}{
+		{"name", "a text", &r.Name, false}, {"provider", "a text", &r.Provider, false}, {"note", "a text", &r.Note, false},
+		{"method", "a text such as POST", &r.Method, true}, {"path", "a text such as /callbacks/stripe", &r.Path, true},
+		{"query", "a text", &r.Query, false},
+		{"headers", `an object of texts, such as {"Content-Type": "application/json"}; several values of one header are one text with commas`, &r.Headers, false},
+		{"body_base64", `the body in base64, "" for an empty one`, &r.Body, true},
+		{"received_at", `a time with its offset, such as "2026-11-29T10:00:03+08:00"`, &r.ReceivedAt, true},
+		{"expect", "an object with what must come of it", &r.Expect, false},
+	} {
+		text, given := keys[f.key]
+		switch {
+		case f.needed && (!given || string(text) == "null" || string(text) == `""` && f.key != "body_base64"):
+			return fmt.Errorf("%s: missing, expected %s; app callbacks show ID --save FILE writes a recording", f.key, f.want)
+		case !given:
+			continue
+		}
+		if err := json.Unmarshal(text, f.into); err != nil {
+			return fmt.Errorf("%s: expected %s: %w", place(f.key, text, err), f.want, err)
+		}
+	}
+	if r.ReceivedAt.IsZero() {
+		return errors.New("received_at: the zero time, expected the time of receipt")
+	}
+	return nil
+}
+
+// place is the key, or the one within it that an error is about. Of a map's values, as the headers are, the error does not tell which.
+func place(key string, text json.RawMessage, err error) string {
+	var other *json.UnmarshalTypeError
+	if errors.As(err, &other) && other.Field != "" {
+		return key + "." + other.Field
+	}
+	var values map[string]json.RawMessage
+	if key != "headers" || json.Unmarshal(text, &values) != nil {
+		return key
+	}
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		var value string
+		if json.Unmarshal(values[name], &value) != nil {
+			return key + "." + name
+		}
+	}
+	return key
+}
+
+// WriteRecording writes rec to path, replacing a file that is there. Only the owner may read it, whoever could read the former one: a body
+// can hold personal data, and a header a token.
 func WriteRecording(path string, rec Recording) error {
+	if rec.Body == nil {
+		rec.Body = []byte{} // "" says that it was empty, null that it is missing
+	}
 	raw, err := json.MarshalIndent(rec, "", "  ")
 	if err != nil {
 		return fmt.Errorf("write recording: %w", err)
 	}
-	if err := os.WriteFile(path, append(raw, '\n'), 0o600); err != nil {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return fmt.Errorf("write recording: %w", err)
+	}
+	err = f.Chmod(0o600)
+	if err == nil {
+		_, err = f.Write(append(raw, '\n'))
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
 		return fmt.Errorf("write recording: %w", err)
 	}
 	return nil

@@ -1,6 +1,7 @@
 package callback
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -34,7 +35,7 @@ func TestRecordingSurvivesWriteAndRead(t *testing.T) {
 }
 
 func TestReadRecordingIgnoresUnknownFields(t *testing.T) {
-	path := write(t, `{"method":"POST","path":"/x","received_at":"2026-11-29T10:00:03+08:00","seen_by":"ops","expect":{"mood":1}}`)
+	path := write(t, `{"method":"POST","path":"/x","received_at":"2026-11-29T10:00:03+08:00","body_base64":"","seen_by":"ops","expect":{"mood":1}}`)
 	if _, err := ReadRecording(path); err != nil {
 		t.Error(err)
 	}
@@ -49,6 +50,50 @@ func TestReadRecordingNamesTheFile(t *testing.T) {
 	}
 }
 
+// What is wrong is told by its key, with what is expected there.
+func TestReadRecordingNamesTheKey(t *testing.T) {
+	good := map[string]string{"method": `"POST"`, "path": `"/callbacks/stripe"`, "received_at": `"2026-11-29T10:00:03+08:00"`, "body_base64": `""`,
+		"headers": `{"A":"b"}`, "expect": `{"verified":true}`}
+	for _, c := range []struct{ key, value, want string }{
+		{"note", `"as it is"`, ""}, {"body_base64", `"e30="`, ""}, {"headers", "", ""}, {"headers", `null`, ""}, {"expect", "", ""},
+		{"body_base64", "", "body_base64: missing"}, {"body_base64", "null", "body_base64: missing"}, {"body_base64", `"?"`, "body_base64: expected the body in base64"},
+		{"body_base64", `{}`, "body_base64: expected"}, {"method", "", "method: missing"}, {"method", `""`, "method: missing"}, {"path", "", "path: missing"},
+		{"path", `7`, "path: expected a text"}, {"headers", `[["A","b"]]`, "headers: expected an object of texts"}, {"headers", `{"A":["b"]}`, "headers.A: expected an object of texts"},
+		{"received_at", "", "received_at: missing"}, {"received_at", `"29.11.2026 10:00"`, "received_at: expected a time with its offset"},
+		{"received_at", `1796000000`, "received_at: expected"}, {"received_at", `"0001-01-01T00:00:00Z"`, "received_at: the zero time"},
+		{"expect", `{"reply_status":"200"}`, "expect.reply_status: expected"}, {"expect", `[]`, "expect: expected an object"},
+	} {
+		var parts []string
+		for key, value := range good {
+			if key != c.key {
+				parts = append(parts, fmt.Sprintf("%q:%s", key, value))
+			}
+		}
+		if c.value != "" {
+			parts = append(parts, fmt.Sprintf("%q:%s", c.key, c.value))
+		}
+		path := write(t, "{"+strings.Join(parts, ",")+"}")
+		_, err := ReadRecording(path)
+		if (err == nil) != (c.want == "") || err != nil && (!strings.Contains(err.Error(), path+": "+c.want)) {
+			t.Errorf("%s %s: %v, want %q", c.key, c.value, err, c.want)
+		}
+	}
+	if _, err := ReadRecording(write(t, "[]")); err == nil || !strings.Contains(err.Error(), "a JSON array, expected an object") {
+		t.Errorf("an array: %v", err)
+	}
+}
+
+// An empty body is "" and not a missing one.
+func TestRecordingOfAnEmptyBody(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "r.json")
+	if err := WriteRecording(path, Recording{Method: "POST", Path: "/callbacks/x", ReceivedAt: time.Unix(1796000000, 0)}); err != nil {
+		t.Fatal(err)
+	}
+	if rec, err := ReadRecording(path); err != nil || len(rec.Body) != 0 {
+		t.Errorf("%+v, %v", rec, err)
+	}
+}
+
 func write(t *testing.T, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "r.json")
@@ -56,4 +101,22 @@ func write(t *testing.T, text string) string {
 		t.Fatal(err)
 	}
 	return path
+}
+
+// A file that others could read is theirs no more once a recording is in it.
+func TestRecordingIsItsOwnersAlone(t *testing.T) {
+	path := write(t, strings.Repeat("x", 9999))
+	if err := os.Chmod(path, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := WriteRecording(path, Recording{Method: "POST", Path: "/callbacks/x", ReceivedAt: time.Unix(1796000000, 0)}); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(path)
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v; want 0600", info.Mode(), err)
+	}
+	if _, err := ReadRecording(path); err != nil {
+		t.Error(err)
+	}
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -31,6 +30,7 @@ type shownCallback struct {
 	BodyBytes      int                 `json:"body_bytes"`
 	Body           *string             `json:"body,omitempty"`
 	BodyBase64     []byte              `json:"body_base64,omitempty"` // in place of body, when that is no text
+	Form           []formField         `json:"form,omitempty"`        // of a body that is one, beside it: decoded, in UTF-8
 }
 
 type callbackShowOptions struct {
@@ -43,10 +43,12 @@ func newCallbacksShowCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "show ID",
 		Short: "Show one callback as it came",
-		Long: `Show one callback: where it came, when and how often, what became of it, and its headers. Passwords and tokens in headers are masked.
+		Long: `Show one callback: where it came, when and how often, what became of it, and its headers. Passwords and tokens in headers and in the
+query are masked; the account's configuration tells which those are.
 
---body prints the body as well. --save writes a recording for app replay and as evidence, complete, with the headers as they came;
-only its owner may read that file.
+--body prints the body as well, of a form its fields, decoded and in UTF-8; in JSON the body stays as it came, with the fields beside it
+as form. --save writes a recording for app replay and as evidence, complete, with the headers as they came,
+passwords and tokens too: without them it would not verify again. Only its owner may read that file; do not pass it on.
 
 ` + exitCodesHelp,
 		Example: "  app callbacks show 3f9a12bc --body\n  app callbacks show 3f9a12bc --save evidence.json",
@@ -75,28 +77,31 @@ func (a *app) showCallback(ctx context.Context, o callbackShowOptions) error {
 	if err != nil {
 		return err
 	}
+	account := a.accountOf(cb)
 	if o.save != "" {
 		rec := recordingOf(cb)
-		if c, err := a.config(); err == nil {
-			if account, err := c.account(cb.Account); err == nil {
-				rec.Provider = account.ProviderName
-			}
+		if account != nil {
+			rec.Provider = account.ProviderName
 		}
 		if err := callback.WriteRecording(o.save, rec); err != nil {
 			return err
 		}
 		fmt.Fprintf(a.err, "saved as %s\n", o.save)
 	}
+	shown := describeCallback(masked(account, cb), o.body)
 	if o.format == "json" {
-		return printJSON(a.out, describeCallback(cb, o.body))
+		return printJSON(a.out, shown)
 	}
-	return a.printCallback(describeCallback(cb, o.body))
+	return a.printCallback(shown)
 }
 
 func describeCallback(cb models.Callback, body bool) shownCallback {
 	s := shownCallback{
 		callbackJSON: listedCallback(cb), Method: cb.Method, Path: cb.Path, Query: cb.Query, Headers: maskHeaders(cb.Headers),
 		LastReceivedAt: cb.LastReceivedAt.UTC(), Verified: cb.Verified, Detail: cb.Detail, BodyBytes: len(cb.Body),
+	}
+	if body {
+		s.Form = formOf(cb)
 	}
 	switch {
 	case !body:
@@ -107,23 +112,6 @@ func describeCallback(cb models.Callback, body bool) shownCallback {
 		s.BodyBase64 = cb.Body
 	}
 	return s
-}
-
-// secretHeaders prove who sends, as passwords do. A signature is no secret: it fits this one message only.
-var secretHeaders = []string{"authorization", "proxy-authorization", "cookie", "x-callback-token"}
-
-// maskedValue stands in place of a secret.
-const maskedValue = "***"
-
-func maskHeaders(headers http.Header) map[string][]string {
-	masked := make(map[string][]string, len(headers))
-	for name, values := range headers {
-		if slices.Contains(secretHeaders, strings.ToLower(name)) {
-			values = []string{maskedValue}
-		}
-		masked[name] = values
-	}
-	return masked
 }
 
 func (a *app) printCallback(s shownCallback) error {
@@ -156,8 +144,12 @@ func (a *app) printCallback(s shownCallback) error {
 	}
 	fmt.Fprintf(&b, "\n%d bytes of body\n", s.BodyBytes)
 	switch {
+	case s.Form != nil:
+		for _, f := range s.Form {
+			fmt.Fprintf(&b, "%s = %s\n", p.dim(cell(f.Name)), cell(f.Value))
+		}
 	case s.Body != nil:
-		b.WriteString(*s.Body + "\n")
+		b.WriteString(lines(*s.Body) + "\n")
 	case s.BodyBase64 != nil:
 		raw, err := json.Marshal(s.BodyBase64)
 		if err != nil {

@@ -72,6 +72,7 @@ func explainCallback(ctx context.Context, a *app, o callbackOptions, format stri
 	if err != nil {
 		return err
 	}
+	d.mask(account, req.Callback)
 	d.clip(o.full)
 	if format == "json" {
 		err = printJSON(a.out, d)
@@ -162,7 +163,7 @@ func statusOf(cb models.Callback) (status int, why string) {
 }
 
 func requestStep(cb models.Callback) models.Step {
-	step := models.Step{Name: "request", OK: true, Value: cb.Method + " " + cb.Path, Detail: fmt.Sprintf("%d bytes of body", len(cb.Body))}
+	step := models.Step{Name: "request", OK: true, Value: cb.Method + " " + cb.Path, Detail: count(len(cb.Body), "byte") + " of body"}
 	if status, why := statusOf(cb); status != 0 {
 		step.OK, step.Detail = false, why
 	}

@@ -26,7 +26,7 @@ func (d *doctor) configuration(c *Config) {
 	case len(c.Accounts) == 0:
 		d.add(checkWarn, "configuration", "%s: no accounts", c.File)
 	default:
-		d.add(checkOK, "configuration", "%s: %d accounts", c.File, len(c.Accounts))
+		d.add(checkOK, "configuration", "%s: %s", c.File, count(len(c.Accounts), "account"))
 	}
 }
 
@@ -118,7 +118,7 @@ func (d *doctor) permissions(c *Config) {
 		}
 	}
 	if len(d.checks) == before {
-		d.add(checkOK, "permissions", "%d files are ours alone", len(files))
+		d.add(checkOK, "permissions", "ours alone: %s", count(len(files), "file"))
 	}
 }
 
@@ -165,7 +165,7 @@ func (d *doctor) schema(ctx context.Context, book *ledger.Ledger) {
 			return
 		}
 	}
-	d.add(checkOK, "schema", "up to date, %d migrations", len(steps))
+	d.add(checkOK, "schema", "up to date, %s", count(len(steps), "migration"))
 }
 
 // clock compares ours with another, and with the calendar: a machine without its clock battery believes it is 1970.

@@ -6,16 +6,19 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"paybook/callback/parse"
 )
 
 // shownMax is how many bytes of a value are shown without --full: the body in it may hold what is nobody's business but the payer's.
 const shownMax = 160
 
-// clip shortens long values, and masks what looks like a card number in all of them.
+// clip shortens long values, escapes what is no UTF-8, and masks what looks like a card number in all of them.
 func (d *diagnosis) clip(full bool) {
 	d.Detail = digitRuns.ReplaceAllStringFunc(d.Detail, maskCard)
 	for i := range d.Steps {
 		s := &d.Steps[i]
+		s.Value, s.Detail = parse.Shown(s.Value), parse.Shown(s.Detail)
 		if !full {
 			s.Value = shorten(s.Value)
 		}

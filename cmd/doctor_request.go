@@ -102,6 +102,9 @@ func parseSavedJSON(text []byte) (savedRequest, error) {
 			req.Headers.Add(name, v)
 		}
 	}
+	if strings.Contains(s.Query, "="+maskedValue) {
+		req.notes = append(req.notes, "the query is masked in this file: save it with `app callbacks show ID --save FILE`, which keeps it")
+	}
 	if s.Account == "" {
 		req.Account = accountOfPath(s.Path)
 	}

@@ -155,10 +155,13 @@ func TestFieldAlipayBillsThatAreTaken(t *testing.T) {
 			"no last line end": f.file("bill.csv", strings.TrimSpace(gbk)), "blank lines": f.file("bill.csv", strings.ReplaceAll(gbk, "\r\n", "\r\n\r\n")),
 			"no tabs": f.file("bill.csv", change("\t", "")), "tabs everywhere": f.file("bill.csv", change(",", "\t,")), "blanks around": f.file("bill.csv", change(",R1\t", ", R1 \t ")),
 			"narrow brackets": f.file("bill.csv", change("（", "(", "）", ")")), "no unit": f.file("bill.csv", change("（元）", "")), "fee without its sign": f.file("bill.csv", change(",-0.12,", ",0.12,")),
-			"no fee told": f.file("bill.csv", change(",-0.12,", ",,", ",0.03,", ",,")), "a comma in the name": f.file("bill.csv", change("红茶", "红茶,绿茶,大杯")), "quotes in the name": f.file("bill.csv", change("红茶", `"红茶" 5寸"`)),
-			"a rare character": f.file("bill.csv", change("红茶", "㐀茶𠮷")), "29 columns": f.file("bill.csv", wide), "more columns": f.file("bill.csv", change(",备注\r\n", ",备注,新列\r\n", "0.00,\r\n", "0.00,,x\r\n")),
-			"the day's last second": f.file("bill.csv", change("终止日期：[2026年11月29日 00:00:00]", "终止日期：[2026年11月28日 23:59:59]")), "the account without its tail": f.file("bill.csv", change("00190156]", "0019]")),
-			"a # in a name": f.file("bill.csv", change("红茶", "#1 红茶")), "closing lines the other way round": f.file("bill.csv", gb18030(t, swapLines(whole, "#交易合计", "#退款合计"))),
+			"no fee told": f.file("bill.csv", change(",-0.12,", ",,", ",0.03,", ",,")), "a comma in the name": f.file("bill.csv", change("红茶", "红茶,绿茶,大杯")),
+			"quotes in the name": f.file("bill.csv", change("红茶", `"红茶" 5寸"`)),
+			"a rare character":   f.file("bill.csv", change("红茶", "㐀茶𠮷")), "29 columns": f.file("bill.csv", wide),
+			"more columns":                 f.file("bill.csv", change(",备注\r\n", ",备注,新列\r\n", "0.00,\r\n", "0.00,,x\r\n")),
+			"the day's last second":        f.file("bill.csv", change("终止日期：[2026年11月29日 00:00:00]", "终止日期：[2026年11月28日 23:59:59]")),
+			"the account without its tail": f.file("bill.csv", change("00190156]", "0019]")),
+			"a # in a name":                f.file("bill.csv", change("红茶", "#1 红茶")), "closing lines the other way round": f.file("bill.csv", gb18030(t, swapLines(whole, "#交易合计", "#退款合计"))),
 			"columns moved": f.file("bill.csv", gb18030(t, movedColumns(whole))), "more decimals": f.file("bill.csv", change(",20.00,20.00,", ",20.0,20.000,")),
 		} {
 			t.Log(name)

@@ -72,7 +72,9 @@ func TestFieldCompletedIsNotPaid(t *testing.T) {
 		// an authorisation is none either, and neither is a word of tomorrow's
 		f.order("FCAUTH", "19.99", "USD")
 		f.ack(f.stripe(f.stripeEvent("charge.succeeded", `{"id":"ch_9","payment_intent":"pi_9","amount":1999,"captured":false,"currency":"usd","metadata":{"order_id":"FCAUTH"}}`)))
-		f.ack(f.stripe(f.stripeEvent("checkout.session.completed", session("FCAUTH", "settled_somehow"))))
+		if got := f.stripe(f.stripeEvent("checkout.session.completed", session("FCAUTH", "settled_somehow"))); got.status != 400 {
+			f.t.Errorf("a word of tomorrow's: answered %d %s, want 400", got.status, got.body)
+		}
 		f.wantOrder("FCAUTH", "unpaid 0.00 | payment ch_9 19.99 USD authorised")
 		// WeChat Pay: the type says success and the state does not
 		f.order("FCSTATE", "19.99", "CNY")

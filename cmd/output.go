@@ -160,6 +160,14 @@ func (a *app) progress(unit string) (tick func(n int), done func()) {
 	return tick, done
 }
 
+// count is a number of things: 1 file, 2 files.
+func count(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
 // printNext names the cursor of the next page on standard error: the list itself stays a list.
 func (a *app) printNext(next string) {
 	if next != "" {

@@ -30,7 +30,7 @@ func (a *app) printReplay(format string, results []replayed) error {
 			fmt.Fprintf(a.out, "%s: %s\n", p.bad(r.File), cell(d))
 		}
 	}
-	_, err := fmt.Fprintf(a.out, "\n%d callbacks, %d as expected, %d not\n", len(results), len(results)-failed, failed)
+	_, err := fmt.Fprintf(a.out, "\n%s, %d as expected, %d not\n", count(len(results), "callback"), len(results)-failed, failed)
 	return err
 }
 

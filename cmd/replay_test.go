@@ -121,7 +121,15 @@ func TestReplayRefusesBeforeItSends(t *testing.T) {
 	good := kit + "demopay/callbacks/01_payment_succeeded.json"
 	s.fails([]string{"no such file"}, "replay", good, "nowhere")
 	s.fails([]string{"broken.json"}, "replay", good, s.file("broken.json", `{"body_base64":`))
-	s.fails([]string{"other.json", "received_at"}, "replay", good, s.file("other.json", `{}`))
+	s.fails([]string{"other.json", "method"}, "replay", good, s.file("other.json", `{}`))
+	for text, want := range map[string]string{
+		`{"method":"POST","path":"/callbacks/stripe","received_at":"2026-11-29T10:00:03Z"}`:                                        "body_base64: missing",
+		`{"method":"POST","path":"/callbacks/stripe","received_at":"2026-11-29T10:00:03Z","body_base64":"","headers":{"A":["b"]}}`: "headers.A: expected an object of texts",
+		`{"method":"POST","path":"/callbacks/stripe","received_at":"29.11.2026","body_base64":""}`:                                 "received_at: expected a time with its offset",
+		`[]`: "expected an object",
+	} {
+		s.fails([]string{"key.json", want}, "replay", good, s.file("key.json", text))
+	}
 	s.fails([]string{"no recorded callbacks"}, "replay", t.TempDir())
 	s.fails([]string{"nobody"}, "replay", s.file("r.json", `{"method":"POST","path":"/callbacks/nobody","received_at":"2026-11-29T10:00:03Z","body_base64":""}`))
 	s.fails([]string{"names no account"}, "replay", s.file("r.json", `{"method":"POST","path":"/","received_at":"2026-11-29T10:00:03Z","body_base64":""}`))

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -30,8 +31,27 @@ func TestServeCallback(t *testing.T) {
 	}
 	packed := demopay(s, "/callbacks/demopay", "DP3", "ORD-2026-5004", "")
 	packed.Header.Set("Content-Encoding", "gzip")
-	if resp, body := s.do(packed); resp.status != 415 || resp.header.Get("Content-Type") != "application/problem+json" || !strings.Contains(body, "uncompressed") {
+	if resp, body := s.do(packed); resp.status != 415 || body != "" {
 		t.Errorf("Content-Encoding: %d %s", resp.status, body)
+	}
+}
+
+// A body packed on the way is refused in each provider's own words for a failure.
+func TestServePackedBody(t *testing.T) {
+	s := serve(t, nil)
+	for account, want := range map[string]string{
+		"wechatpay": `415 application/json {"code":"FAIL","message":"notification not understood"}`, "alipay": "415 text/plain failure", "stripe": `415 application/json {"error":"malformed"}`,
+		"demopay": "415  ",
+	} {
+		req := s.request("POST", "/callbacks/"+account, strings.NewReader("\x1f\x8b"))
+		req.Header.Set("Content-Encoding", "gzip")
+		resp, body := s.do(req)
+		if got := fmt.Sprintf("%d %s %s", resp.status, resp.header.Get("Content-Type"), body); got != want {
+			t.Errorf("%s: %q, want %q", account, got, want)
+		}
+	}
+	if _, numbers := s.get("/metrics"); !strings.Contains(numbers, `callbacks_total{account="wechatpay",outcome="refused",reason="malformed"} 1`) {
+		t.Error("a packed body is not counted")
 	}
 }
 
@@ -50,7 +70,8 @@ func TestServeMethods(t *testing.T) {
 		if resp, _ := s.do(s.request("HEAD", path, nil)); resp.status != 200 {
 			t.Errorf("HEAD %s: %d", path, resp.status)
 		}
-		if resp, body := s.do(s.request("POST", path, nil)); resp.status != 405 || !strings.Contains(body, `"status":405`) || !strings.Contains(resp.header.Get("Allow"), "GET") {
+		if resp, body := s.do(s.request("POST", path, nil)); resp.status != 405 || !strings.Contains(body, `"status":405`) ||
+			resp.header.Get("Content-Type") != "application/problem+json" || !strings.Contains(resp.header.Get("Allow"), "GET") {
 			t.Errorf("POST %s: %d %s", path, resp.status, body)
 		}
 	}
@@ -159,6 +180,58 @@ func TestServeMetrics(t *testing.T) {
 	}
 }
 
+// A provider's test of our endpoint is counted as such, and not among the forgeries, which somebody may be woken up for.
+func TestServeCountsProbesApart(t *testing.T) {
+	s := serve(t, nil, "--replay-clock")
+	for _, name := range []string{"12_signature_probe", "11_bad_signature"} {
+		rec, err := callback.ReadRecording("../testdata/wechatpay/callbacks/" + name + ".json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if resp, _ := s.do(recordedRequest(s, rec, rec.ReceivedAt.Format(time.RFC3339Nano))); resp.status != rec.Expect.ReplyStatus {
+			t.Errorf("%s: %d", name, resp.status)
+		}
+	}
+	_, numbers := s.get("/metrics")
+	for _, line := range []string{
+		`callback_probes_total{account="wechatpay"} 1`, `callbacks_total{account="wechatpay",outcome="refused",reason="signature"} 1`,
+		`callback_duration_seconds_count{account="wechatpay"} 2`,
+	} {
+		if !strings.Contains(numbers, line+"\n") {
+			t.Errorf("/metrics: no %s", line)
+		}
+	}
+}
+
+// recordedRequest is a recording as a request that says when it came, "" for one that does not.
+func recordedRequest(s *server, rec callback.Recording, at string) *http.Request {
+	req := s.request(rec.Method, rec.Path, bytes.NewReader(rec.Body))
+	for name, value := range rec.Headers {
+		req.Header.Set(name, value)
+	}
+	if at != "" {
+		req.Header.Set(callback.ReplayHeader, at)
+	}
+	return req
+}
+
+// With --replay-clock a request that does not say when it came, came now; one that says nonsense is refused.
+func TestServeReplayClockWithoutATime(t *testing.T) {
+	s := serve(t, nil, "--replay-clock")
+	if resp, body := s.do(demopay(s, "/callbacks/demopay", "DP1", "ORD-2026-5001", "")); resp.status != 200 || !s.paid("ORD-2026-5001") {
+		t.Errorf("without a time: %d %s", resp.status, body)
+	}
+	rec, err := callback.ReadRecording("../testdata/wechatpay/callbacks/01_payment_success.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at, want := range map[string]int{"": 401, "now": 400, "2026-11-29": 400, " ": 400} { // an old recording is too old now
+		if resp, body := s.do(recordedRequest(s, rec, at)); resp.status != want {
+			t.Errorf("at %q: %d %s, want %d", at, resp.status, body, want)
+		}
+	}
+}
+
 func TestServeAdminListen(t *testing.T) {
 	s := serve(t, map[string]string{"APP_ADMIN_LISTEN": "127.0.0.1:0"})
 	if status, _ := s.get("/metrics"); status != 404 {
@@ -235,12 +308,7 @@ func TestServeReplayClock(t *testing.T) {
 		if _, err := configured.account(strings.TrimPrefix(rec.Path, "/callbacks/")); err != nil {
 			continue
 		}
-		req := s.request(rec.Method, rec.Path, bytes.NewReader(rec.Body))
-		for name, value := range rec.Headers {
-			req.Header.Set(name, value)
-		}
-		req.Header.Set(callback.ReplayHeader, rec.ReceivedAt.Format(time.RFC3339Nano))
-		resp, body := s.do(req)
+		resp, body := s.do(recordedRequest(s, rec, rec.ReceivedAt.Format(time.RFC3339Nano)))
 		if resp.status != rec.Expect.ReplyStatus || rec.Expect.ReplyBody != "" && body != rec.Expect.ReplyBody {
 			t.Errorf("%s: %d %s, want %d %s", file, resp.status, body, rec.Expect.ReplyStatus, rec.Expect.ReplyBody)
 		}

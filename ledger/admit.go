@@ -20,6 +20,9 @@ func admit(events []models.Event) []models.Event {
 		if ev.Kind == models.PaymentVoided && ev.ParentID == "" {
 			ev.ParentID = ev.TransactionID // a void without an id of its own is told under the payment's
 		}
+		if ev.Kind == models.PaymentVoided && ev.VoidsCapture {
+			ev.Kind, ev.Told = captureVoided, models.PaymentVoided
+		}
 		if m, moves := meanings[ev.Kind]; (moves || ev.Kind == models.RefundTotal) && !ev.TestMode {
 			if why := unusable(m, ev); why != "" {
 				ev = models.Event{ID: ev.ID, Kind: models.EventUnparsable, TransactionID: ev.TransactionID, OrderID: ev.OrderID, Detail: why}

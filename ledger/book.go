@@ -35,6 +35,9 @@ func (e *engine) book(d *delivery, ev models.Event) (models.Outcome, string) {
 		return models.OutcomeIgnored, ""
 	}
 	k := e.resolve(d.account, m.kind, ev)
+	if known := e.rows[k]; ev.OnlyKnown && (known == nil || known.gone) {
+		return models.OutcomeNoted, "nothing was booked that it could be about"
+	}
 	e.settleNames(d.account, m.kind, ev, k)
 	defer e.used(d.account, ev)
 	r := e.rows[k]
@@ -81,6 +84,9 @@ func (e *engine) freshRow(d *delivery, k key, m meaning, ev models.Event) *row {
 
 // isRepeat is true when an event tells a settled row nothing new: the way of most duplicates, which then lock no order.
 func (e *engine) isRepeat(r *row, m meaning, ev models.Event) bool {
+	if r.Derived && !ev.RunningTotal {
+		return false // it tells the refund's own sum at last
+	}
 	return r.Outcome != models.OutcomeNoOrder && r.Event == ev.Kind && r.Status == m.status && !differs(r, ev) &&
 		(r.OrderID == "" || ev.OrderID == "" || r.OrderID == ev.OrderID) && r.ProviderID == "" && r.RefundOrderID == ev.RefundOrderID
 }
@@ -104,11 +110,14 @@ func (e *engine) bookAgain(d *delivery, r *row, m meaning, ev models.Event) (mod
 	case ev.RunningTotal:
 		return e.bookRunningAgain(d, r, m, ev)
 	case e.learnExact(r, ev):
-		e.place(r, r.Event, d.source)
+		was := r.AmountMinor
+		if r.AmountMinor = ev.Money.Minor; r.AmountMinor != was || r.Outcome == models.OutcomeNoOrder {
+			e.place(r, r.Event, d.source)
+		}
 		return models.OutcomeDuplicate, ""
 	case r.Status == models.StatusSucceeded && e.isNewCapture(r, ev):
 		return e.capture(d, r, ev)
-	case r.Status == models.StatusSucceeded && m.status == models.StatusSucceeded && differs(r, ev) && !isPart(r, ev):
+	case r.Status == models.StatusSucceeded && m.status == models.StatusSucceeded && differs(r, ev) && !isPart(r, ev) && !e.isReplaced(r, ev):
 		return e.bookConflict(r, ev)
 	case r.Kind == models.Chargeback:
 		return e.bookDisputeAgain(d, r, m, ev)
@@ -116,17 +125,21 @@ func (e *engine) bookAgain(d *delivery, r *row, m meaning, ev models.Event) (mod
 	was := rankOf(r)
 	failed := m.kind == models.Refund && m.rank == rankEnded
 	switch {
-	case failed && r.Status == models.StatusSucceeded:
+	case failed && r.Status == models.StatusSucceeded && (micros(ev.OccurredAt).After(r.OccurredAt) || toldTogether(d, ev)):
 		return e.reverse(d, r, ev)
-	case m.kind == models.Refund && was == rankEnded && m.rank == rankSucceeded && !ev.OccurredAt.After(r.OccurredAt):
+	case m.kind == models.Refund && was == rankEnded && m.rank == rankSucceeded && micros(ev.OccurredAt).Before(r.OccurredAt):
 		return e.succeedLate(d, r, m, ev)
+	case ev.Kind == models.RefundPending && was == rankSucceeded && r.AmountMinor != ev.Money.Minor:
+		return e.askedOtherwise(r, ev)
 	case m.rank > was:
 		return e.advance(d, r, m, ev)
 	case r.Outcome == models.OutcomeNoOrder: // perhaps its order or its payment is here by now
 		if ev.Kind == models.PaymentFinished {
 			r.Event = ev.Kind
 		}
-		if e.place(r, r.Event, r.Source); r.Outcome != models.OutcomeNoOrder {
+		e.place(r, r.Event, r.Source)
+		e.healed(r)
+		if r.Outcome != models.OutcomeNoOrder {
 			return r.Outcome, r.Detail
 		}
 	case ev.Kind == models.PaymentFinished && r.Event != ev.Kind: // paid before, as is known; now it can't be refunded any more
@@ -154,11 +167,11 @@ func (e *engine) learn(r *row, ev models.Event) {
 	if r.RefundOrderID == "" && ev.RefundOrderID != "" {
 		r.RefundOrderID, r.dirty = ev.RefundOrderID, true
 	}
-	if r.ProviderID == "" && ev.TransactionID != "" && r.Kind == models.Refund && r.TransactionID != ev.TransactionID &&
-		(r.TransactionID == shopPrefix+r.RefundOrderID || r.TransactionID == r.ParentID+":"+r.RefundOrderID) {
+	if r.ProviderID == "" && ev.TransactionID != "" && r.Kind == models.Refund && r.TransactionID != ev.TransactionID && isStandIn(r) {
 		r.ProviderID, r.dirty = ev.TransactionID, true
 	}
-	if r.Event == models.PaymentFinished && ev.Kind != r.Event && meanings[ev.Kind].rank == rankSucceeded && ev.OccurredAt.Before(r.OccurredAt) {
+	late := r.Event == models.PaymentFinished || r.Event == models.PaymentCaptured && ev.TransactionID == r.TransactionID
+	if late && ev.Kind != r.Event && meanings[ev.Kind].rank == rankSucceeded && ev.OccurredAt.Before(r.OccurredAt) {
 		r.OccurredAt, r.dirty = micros(ev.OccurredAt), true // the money came then
 	}
 }
@@ -166,6 +179,9 @@ func (e *engine) learn(r *row, ev models.Event) {
 // advance moves a row on and lets it act on its order. The time is the time of the money: it changes with the status only.
 func (e *engine) advance(d *delivery, r *row, m meaning, ev models.Event) (models.Outcome, string) {
 	if r.Status != m.status {
+		if r.Event == models.RefundPending && m.rank == rankSucceeded && !ev.RunningTotal && r.Money() != ev.Money {
+			r.Detail = askedFor + r.Money().String() + ", refunded " + ev.Money.String()
+		}
 		r.OccurredAt = micros(ev.OccurredAt)
 		if !ev.RunningTotal {
 			r.AmountMinor, r.Currency = ev.Money.Minor, ev.Money.Currency
@@ -174,8 +190,12 @@ func (e *engine) advance(d *delivery, r *row, m meaning, ev models.Event) (model
 			r.PayerMinor = ev.PayerMinor
 		}
 	}
+	on := ev.Kind
+	if capturesUnder(r, ev) {
+		ev.Kind = models.PaymentCaptured
+	}
 	r.Status, r.Event, r.Source, r.CallbackID, r.dirty = m.status, ev.Kind, d.source, d.callback, true
-	e.place(r, ev.Kind, d.source)
+	e.place(r, on, d.source)
 	return r.Outcome, r.Detail
 }
 
@@ -189,10 +209,43 @@ func (e *engine) bookConflict(r *row, ev models.Event) (models.Outcome, string) 
 }
 
 func (e *engine) contradict(r *row, detail string) (models.Outcome, string) {
-	if r.Outcome == models.OutcomeApplied {
+	switch r.Outcome {
+	case models.OutcomeApplied:
 		r.Outcome, r.Detail, r.dirty = models.OutcomeConflict, detail, true
+	case models.OutcomeNoOrder:
+		if r.Kind == models.Refund && remarkOf(r.Detail) == "" {
+			r.Detail, r.dirty = r.Detail+"; "+detail, true
+		}
 	}
 	return models.OutcomeConflict, detail
+}
+
+// askedOtherwise is the shop's request of a refund that was then made with another sum. What the provider says has moved, and it is for
+// people to see.
+func (e *engine) askedOtherwise(r *row, ev models.Event) (models.Outcome, string) {
+	detail := askedFor + ev.Money.String() + ", refunded " + r.Money().String()
+	switch {
+	case remarkOf(r.Detail) != "":
+		return models.OutcomeDuplicate, ""
+	case r.Outcome == models.OutcomeApplied:
+		r.Outcome, r.Detail = models.OutcomeAmountMismatch, detail
+	default:
+		r.Detail += "; " + detail
+	}
+	r.dirty = true
+	return models.OutcomeAmountMismatch, detail
+}
+
+// toldTogether says whether a delivery tells a refund's success and then its failure: an import's row of a refund that came back, with one
+// time for both.
+func toldTogether(d *delivery, failure models.Event) bool {
+	for _, ev := range d.events[:len(d.outcomes)] {
+		if ev.Kind == models.RefundSucceeded && ev.TransactionID == failure.TransactionID && ev.RefundOrderID == failure.RefundOrderID &&
+			ev.OccurredAt.Equal(failure.OccurredAt) {
+			return true
+		}
+	}
+	return false
 }
 
 // reverse books a refund that came back: a row of its own with its own date, so that the day of the refund stays as it was.

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"slices"
+	"time"
 
 	"paybook/models"
 )
@@ -64,6 +65,7 @@ func (e *engine) wantDispute(account string, ev models.Event, wanted map[key]boo
 			wanted[key{account, models.Chargeback, id}] = true
 			wanted[key{account, models.Chargeback, id + models.SecondRound}] = true
 			wanted[key{account, models.ChargebackReversal, id}] = true
+			wanted[key{account, models.ChargebackReversal, id + models.SecondRound}] = true
 		}
 	}
 }
@@ -79,28 +81,93 @@ func (e *engine) bookDisputeAgain(d *delivery, r *row, m meaning, ev models.Even
 	switch {
 	case ev.Kind == models.DisputeWon && back == nil:
 		if at.Before(r.LostAt) {
-			e.secondRound(d, r).Outcome = r.Outcome // the order has moved for this loss already
+			e.secondRound(d, r, r.LostAt).Outcome = r.Outcome // the order has moved for this loss already
 		}
 		outcome, detail := e.advance(d, r, m, ev)
 		e.winBack(d, r, ev)
 		return outcome, detail
-	case ev.Kind == models.DisputeLost && r.LostAt.IsZero():
+	case ev.Kind == models.DisputeWon && !at.Equal(back.OccurredAt):
+		return e.wonOnceMore(d, r, back, ev)
+	case ev.Kind == models.DisputeLost && back == nil && r.LostAt.IsZero():
 		r.LostAt, r.dirty = at, true
-		switch {
-		case back == nil:
-			return e.advance(d, r, m, ev)
-		case at.Before(back.OccurredAt):
-			return models.OutcomeNoted, "it was won after that"
-		}
-		again := e.secondRound(d, r)
-		e.place(again, ev.Kind, d.source)
-		return again.Outcome, again.Detail
+		return e.advance(d, r, m, ev)
+	case ev.Kind == models.DisputeLost && back != nil && !at.Equal(r.LostAt):
+		return e.lostOnceMore(d, r, back, ev)
+	case ev.Kind == models.DisputeLost && at.Before(r.LostAt):
+		r.LostAt, r.dirty = at, true
 	case r.Outcome == models.OutcomeNoOrder: // perhaps its payment is here by now, or named by this message
 		if e.place(r, r.Event, r.Source); r.Outcome != models.OutcomeNoOrder {
 			return r.Outcome, r.Detail
 		}
 	}
 	return models.OutcomeDuplicate, ""
+}
+
+// wonOnceMore is a win at another time than that of the reversal. Wins without a loss between them are one; the reversal keeps the time of
+// the first, and remembers the last (LostAt), for the loss between them may be told later.
+func (e *engine) wonOnceMore(d *delivery, r, back *row, ev models.Event) (models.Outcome, string) {
+	at := micros(ev.OccurredAt)
+	last := later(back.OccurredAt, back.LostAt)
+	if at.Equal(last) {
+		return models.OutcomeDuplicate, ""
+	}
+	back.LostAt, back.dirty = later(last, at), true
+	if at.Before(back.OccurredAt) {
+		back.OccurredAt = at
+	}
+	again := e.rows[key{r.Account, r.Kind, r.TransactionID + models.SecondRound}]
+	if again == nil && back.OccurredAt.Before(r.LostAt) {
+		again = e.secondRound(d, r, r.LostAt)
+		again.Outcome = r.Outcome
+	}
+	if again == nil {
+		return models.OutcomeDuplicate, ""
+	}
+	return e.winSecond(d, again, back, ev)
+}
+
+// winSecond ends the second round if it was won after it was lost.
+func (e *engine) winSecond(d *delivery, again, back *row, ev models.Event) (models.Outcome, string) {
+	k := key{again.Account, models.ChargebackReversal, again.TransactionID}
+	if e.rows[k] != nil || back.LostAt.Before(again.OccurredAt) {
+		return models.OutcomeDuplicate, ""
+	}
+	again.Event, again.Source, again.CallbackID, again.dirty = models.DisputeWon, d.source, d.callback, true
+	e.place(again, models.DisputeWon, d.source)
+	ev.Kind, ev.OccurredAt = models.DisputeWon, back.LostAt
+	e.winBack(d, again, ev)
+	return again.Outcome, again.Detail
+}
+
+// lostOnceMore is a loss of a dispute that was won: before that, or the second round.
+func (e *engine) lostOnceMore(d *delivery, r, back *row, ev models.Event) (models.Outcome, string) {
+	at := micros(ev.OccurredAt)
+	again := e.rows[key{r.Account, r.Kind, r.TransactionID + models.SecondRound}]
+	switch {
+	case at.Before(back.OccurredAt):
+		if r.LostAt.IsZero() {
+			r.LostAt, r.dirty = at, true
+		}
+		return models.OutcomeNoted, "it was won after that"
+	case again == nil:
+		if r.LostAt.IsZero() {
+			r.LostAt, r.dirty = at, true
+		}
+		again = e.secondRound(d, r, at)
+	case at.Before(again.OccurredAt): // the money went with the first of the losses
+		r.LostAt, again.OccurredAt, r.dirty, again.dirty = at, at, true, true
+		return models.OutcomeDuplicate, ""
+	case !at.After(later(again.OccurredAt, back.LostAt)) || back.LostAt.Before(again.OccurredAt):
+		return models.OutcomeDuplicate, ""
+	default:
+		return e.contradict(again, "booked as lost and won twice, a later message says that it was lost once more")
+	}
+	if back.LostAt.After(at) { // it is known that this was won as well
+		again.Outcome = r.Outcome
+		return e.winSecond(d, again, back, ev)
+	}
+	e.place(again, ev.Kind, d.source)
+	return again.Outcome, again.Detail
 }
 
 // winBack books the money that a won dispute returns, as a row of its own.
@@ -110,18 +177,19 @@ func (e *engine) winBack(d *delivery, r *row, ev models.Event) {
 }
 
 // secondRound is the money that a dispute takes again when it is lost after it was won.
-func (e *engine) secondRound(d *delivery, r *row) *row {
+func (e *engine) secondRound(d *delivery, r *row, at time.Time) *row {
 	again := &row{Transaction: r.Transaction}
 	again.TransactionID, again.ProviderID = r.TransactionID+models.SecondRound, ""
-	again.Event, again.OccurredAt, again.Source, again.CallbackID = models.DisputeLost, r.LostAt, d.source, d.callback
+	again.Event, again.OccurredAt, again.LostAt, again.Source, again.CallbackID = models.DisputeLost, at, at, d.source, d.callback
 	again.CreatedAt, again.UpdatedAt = e.now, e.now
 	e.rows[again.key()] = again
 	return again
 }
 
-// followers are the rows that belong to a dispute's first.
+// followers are the rows that belong to a dispute's first, in the order of the rounds.
 func (e *engine) followers(r *row) (list []*row) {
-	for _, k := range []key{{r.Account, models.ChargebackReversal, r.TransactionID}, {r.Account, models.Chargeback, r.TransactionID + models.SecondRound}} {
+	second := r.TransactionID + models.SecondRound
+	for _, k := range []key{{r.Account, models.ChargebackReversal, r.TransactionID}, {r.Account, models.Chargeback, second}, {r.Account, models.ChargebackReversal, second}} {
 		if f := e.rows[k]; f != nil {
 			list = append(list, f)
 		}
@@ -143,7 +211,9 @@ func (e *engine) lead(r *row) {
 
 func (e *engine) placeDispute(r *row, on models.EventKind, source string) {
 	if e.l.elsewhere[r.Account] {
-		e.pass(r, on, source)
+		if e.pass(r, on, source); r.Outcome != models.OutcomeNoOrder {
+			e.placeFollowers(r)
+		}
 		return
 	}
 	p, o := e.parent(r)
@@ -162,6 +232,10 @@ func (e *engine) placeDispute(r *row, on models.EventKind, source string) {
 	case !e.move(o, r, on, source, when):
 		r.put(models.OutcomeNotAllowed, "order %s is %s", o.OrderID, o.Status)
 	}
+	e.placeFollowers(r)
+}
+
+func (e *engine) placeFollowers(r *row) {
 	e.lead(r)
 	for _, f := range e.followers(r) {
 		if f.Outcome == models.OutcomeNoOrder { // it has waited for r

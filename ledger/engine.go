@@ -34,6 +34,7 @@ type engine struct {
 	failed      error // a read while deciding that did not succeed
 	pipe        pipe
 	names       map[key]string // what a name stands for
+	asked       map[key]bool   // names that are looked up while the rows are read
 	proposed    map[key]string // names this transaction has claimed, and for what
 	fresh       map[key]bool   // of those, names that nothing had before
 	renamed     map[key]string // claimed names that turned out to mean an older row
@@ -65,7 +66,7 @@ type orderWork struct {
 }
 
 func (l *Ledger) newEngine(tx *gorm.DB, now time.Time) *engine {
-	return &engine{l: l, tx: tx, now: now, careful: true, pipe: pipe{tx: tx}, names: map[key]string{}, renamed: map[key]string{}, proposed: map[key]string{}, fresh: map[key]bool{}, rows: map[key]*row{},
+	return &engine{l: l, tx: tx, now: now, careful: true, pipe: pipe{tx: tx}, names: map[key]string{}, asked: map[key]bool{}, renamed: map[key]string{}, proposed: map[key]string{}, fresh: map[key]bool{}, rows: map[key]*row{},
 		orders: map[string]*orderWork{}, peeked: map[string]*models.Order{}, parked: map[key][]*row{}, queued: map[key]bool{}}
 }
 
@@ -109,10 +110,14 @@ func (e *engine) gather(deliveries []*delivery) error {
 	}
 	e.load(wanted)
 	e.loadParked(waited)
+	e.l.pipeAliases(&e.pipe, e.asked, e.names)
 	if !e.careful {
 		e.peek(peek)
 	}
 	if err := e.pipe.flush(); err != nil {
+		return err
+	}
+	if err := e.loadRenamed(wanted); err != nil {
 		return err
 	}
 	ids, families := map[string]bool{}, map[string]bool{}
@@ -132,6 +137,18 @@ func (e *engine) gather(deliveries []*delivery) error {
 		}
 	}
 	return e.lock(ids, families)
+}
+
+// loadRenamed reads the rows that names stand for which were looked up together with the rows: most often none.
+func (e *engine) loadRenamed(read map[key]bool) error {
+	more := map[key]bool{}
+	for k := range e.asked {
+		if id := e.names[k]; id != "" && !read[key{k.account, k.kind, id}] {
+			more[key{k.account, k.kind, id}] = true
+		}
+	}
+	e.load(more)
+	return e.pipe.flush()
 }
 
 // load reads rows by key into the working set.
@@ -170,7 +187,7 @@ func (e *engine) involved(d *delivery, ev models.Event, ids, families map[string
 	}
 	ev = e.withParent(d.account, ev)
 	if e.l.elsewhere[d.account] {
-		e.involvedElsewhere(d, ev, families)
+		e.involvedElsewhere(d, ev, families, more)
 		return
 	}
 	kind := m.kind
@@ -180,7 +197,7 @@ func (e *engine) involved(d *delivery, ev models.Event, ids, families map[string
 	own := e.resolve(d.account, kind, ev)
 	r := e.rows[own]
 	merges := r != nil && moves && len(e.twins(r, ev)) > 0
-	if moves && r != nil && e.isRepeat(r, m, ev) && !merges && !e.isNewCapture(r, ev) && !e.awaited(d.account, ev) {
+	if moves && r != nil && kind != models.Chargeback && e.isRepeat(r, m, ev) && !merges && !e.isNewCapture(r, ev) && !e.awaited(d.account, ev) {
 		return // nothing to decide, so no order to read
 	}
 	if kind == models.Payment && own.id != ev.TransactionID {
@@ -197,7 +214,8 @@ func (e *engine) involved(d *delivery, ev models.Event, ids, families map[string
 		return
 	}
 	ids[order] = true
-	if kind != models.Payment || !moves || merges || ev.Kind == models.PaymentCaptured { // one more part may pay what is refunded already
+	captured := ev.Kind == models.PaymentCaptured || r != nil && r.Event == models.PaymentCaptured // what was voided of it counts
+	if kind != models.Payment || !moves || merges || captured {
 		families[order] = true
 	}
 }
@@ -321,7 +339,7 @@ func (e *engine) write() error {
 	}
 	for _, r := range e.placed {
 		if r.CallbackID != "" && r.Outcome != models.OutcomeNoOrder {
-			e.pipe.write(e.l.sql("UPDATE callbacks SET outcome = ").arg(string(r.Outcome)).add(" WHERE id = ").arg(r.CallbackID).
+			e.pipe.write(e.l.sql("UPDATE callbacks SET outcome = ").arg(string(r.Outcome)).add(", detail = ").arg(r.Detail).add(" WHERE id = ").arg(r.CallbackID).
 				add(" AND outcome = 'no_order'"), anyRows)
 		}
 	}

@@ -53,3 +53,11 @@ func (l *Ledger) BookWithoutParked(ctx context.Context, n int) error {
 		return e.write()
 	})
 }
+
+// HoldAs makes a lease another process's.
+func (s *Lease) HoldAs(ctx context.Context, holder string) error {
+	b := s.l.sql("UPDATE leases SET holder = ").arg(holder).add(" WHERE account = ").arg(s.account).add(" AND date = ").arg(s.date)
+	_, err := exec(s.l.db.WithContext(ctx), b.String(), b.args...)
+	s.holder = holder
+	return err
+}

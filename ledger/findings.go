@@ -9,78 +9,115 @@ import (
 	"paybook/models"
 )
 
-// merged is what holding a run's findings against the stored gaps comes to.
+// merged is what holding a run's findings against the stored gaps comes to. Stored gaps pass by one at a time: a day on which nothing
+// fits has hundreds of thousands of them.
 type merged struct {
 	Saved
-	write   []models.Gap // rows as they shall be stored
-	changed bool         // a row differs from what is stored, but for the run that saw it last
+	run     *models.Run
+	found   *Findings
+	at      map[string]int // gap id → its place in Findings.Gaps
+	fate    []fate         // of each of Findings.Gaps
+	settled map[string]bool
+	ended   []*models.Gap // of Healed, those that this run ends
+	changed bool          // a row differs from what is stored, but for the run that saw it last
 }
 
-// merge is the life of a gap, without a database: a gap found for the first time is new; found again it keeps its id and its first
-// day; not found any more it is healed; found again after that it opens again. What a person has resolved stays resolved as long as
-// it looks the same.
-func merge(run models.Run, f Findings, stored map[string]models.Gap) merged {
-	m := merged{Saved: Saved{New: map[string]bool{}}}
-	found := make(map[string]bool, len(f.Gaps))
-	for _, g := range f.Gaps {
-		found[g.ID] = true
-		was, known := stored[g.ID]
-		m.meet(run, g, was, known)
+type fate byte
+
+const (
+	fateNew fate = iota
+	fateKnown
+	fateAccepted
+)
+
+// merge is the life of a gap: a gap found for the first time is new; found again it keeps its id and its first day; not found any more
+// it is healed; found again after that it opens again. What a person has resolved stays resolved as long as it looks the same. Gaps of
+// a kind that the run did not look at stay as they are. each hands over the stored gaps, every one once.
+func merge(run *models.Run, f *Findings, each func(func(models.Gap)) error) (*merged, error) {
+	m := &merged{Saved: Saved{New: map[string]bool{}}, run: run, found: f, at: make(map[string]int, len(f.Gaps)), fate: make([]fate, len(f.Gaps)),
+		settled: make(map[string]bool, len(f.Healed))}
+	for i := range f.Gaps {
+		m.at[f.Gaps[i].ID] = i
 	}
-	settled := make(map[string]bool, len(f.Healed))
 	for _, id := range f.Healed {
-		settled[id] = true
+		m.settled[id] = true
 	}
-	for _, id := range sortedIDs(stored) {
-		was := stored[id]
-		if own := was.Date == run.Date; !found[id] && (own || settled[id]) {
-			m.heal(run, was, own)
+	if err := each(m.meet); err != nil {
+		return nil, err
+	}
+	for i := range f.Gaps {
+		g := &f.Gaps[i]
+		switch m.fate[i] {
+		case fateAccepted:
+			continue
+		case fateNew:
+			m.New[g.ID], m.changed = true, true
+			g.FirstRun, g.FirstSeen = run.ID, micros(run.CreatedAt)
 		}
+		g.LastRun = run.ID
+		m.Gaps = append(m.Gaps, g)
 	}
-	return m
+	return m, nil
 }
 
-func (m *merged) meet(run models.Run, g, was models.Gap, known bool) {
-	if known && byPerson(was) && sameEvidence(g, was) {
+// meet holds one stored gap against the findings.
+func (m *merged) meet(was models.Gap) {
+	own := was.Date == m.run.Date
+	switch i, found := m.at[was.ID]; {
+	case found:
+		m.again(i, was)
+	case own && !m.found.looksAt(was.EntryKind):
+		if was.State != models.GapResolved {
+			m.Left = append(m.Left, was)
+		}
+	case own || m.settled[was.ID]:
+		m.heal(was, own)
+	}
+}
+
+// again is a gap that an earlier run has found too.
+func (m *merged) again(i int, was models.Gap) {
+	g := &m.found.Gaps[i]
+	same := sameEvidence(*g, was)
+	if byPerson(was) && same {
+		m.fate[i] = fateAccepted
 		m.Accepted = append(m.Accepted, was)
 		return
 	}
-	g.FirstRun, g.LastRun, g.FirstSeen = run.ID, run.ID, micros(run.CreatedAt)
-	if known {
-		g.FirstRun, g.FirstSeen = was.FirstRun, was.FirstSeen
-		if g.DecidedOn == "" {
-			g.DecidedOn = was.DecidedOn
-		}
-	} else {
-		m.New[g.ID] = true
+	m.fate[i] = fateKnown
+	g.FirstRun, g.FirstSeen = was.FirstRun, was.FirstSeen
+	if g.DecidedOn == "" {
+		g.DecidedOn = was.DecidedOn
 	}
-	m.changed = m.changed || !known || g.State != was.State || g.DecidedOn != was.DecidedOn || !sameEvidence(g, was) ||
-		!slices.Equal(g.WaitsFor, was.WaitsFor)
-	m.Gaps = append(m.Gaps, g)
-	m.write = append(m.write, g)
+	m.changed = m.changed || g.State != was.State || g.DecidedOn != was.DecidedOn || !same || !slices.Equal(g.WaitsFor, was.WaitsFor)
 }
 
 // heal ends a gap that is not there any more. One that an earlier run has ended is told of again, so that the same input gives the
 // same report.
-func (m *merged) heal(run models.Run, was models.Gap, own bool) {
+func (m *merged) heal(was models.Gap, own bool) {
 	switch {
 	case byPerson(was):
 		return
 	case was.State == models.GapResolved:
-		if own || was.DecidedOn == run.Date {
-			m.Healed = append(m.Healed, was)
+		if own || was.DecidedOn == m.run.Date {
+			m.Healed = append(m.Healed, &was)
 		}
 		return
 	}
-	at := micros(run.CreatedAt)
-	was.State, was.HealedRun, was.Resolution, was.ResolvedAt = models.GapResolved, run.ID, "healed by run "+run.ID, &at
+	at := micros(m.run.CreatedAt)
+	was.State, was.HealedRun, was.Resolution, was.ResolvedAt = models.GapResolved, m.run.ID, "healed by run "+m.run.ID, &at
 	was.WaitsFor = nil
 	if !own {
-		was.DecidedOn = run.Date
+		was.DecidedOn = m.run.Date
 	}
 	m.changed = true
-	m.Healed = append(m.Healed, was)
-	m.write = append(m.write, was)
+	m.Healed = append(m.Healed, &was)
+	m.ended = append(m.ended, &was)
+}
+
+// looksAt says whether the run has looked at transactions of this kind.
+func (f *Findings) looksAt(kind models.TransactionKind) bool {
+	return f.Kinds == nil || slices.Contains(f.Kinds, kind)
 }
 
 func byPerson(g models.Gap) bool { return g.State == models.GapResolved && g.HealedRun == "" }
@@ -98,36 +135,28 @@ func sameSide(a, b *models.Side) bool {
 	return a.Amount == b.Amount && a.Currency == b.Currency && a.Status == b.Status
 }
 
-func sortedIDs(gaps map[string]models.Gap) []string {
-	ids := make([]string, 0, len(gaps))
-	for id := range gaps {
-		ids = append(ids, id)
-	}
-	slices.Sort(ids)
-	return ids
-}
-
-// storedGaps reads the gaps of the run's date and those of other dates that it speaks of.
-func (l *Ledger) storedGaps(tx *gorm.DB, run *models.Run, f Findings) (map[string]models.Gap, error) {
-	stored := map[string]models.Gap{}
-	keep := func(rows *sql.Rows) error {
+// storedGaps hands over the gaps of the run's date, and those of other dates that it speaks of.
+func (l *Ledger) storedGaps(tx *gorm.DB, run *models.Run, f *Findings, each func(models.Gap)) error {
+	take := func(rows *sql.Rows) error {
 		g, err := scanGap(rows)
-		stored[g.ID] = g
+		if err == nil {
+			each(g)
+		}
 		return err
 	}
 	b := l.sql("SELECT " + gapColumns + " FROM gaps WHERE account = ").arg(run.Account).add(" AND date = ").arg(run.Date)
-	if err := query(tx, b.String(), b.args, keep); err != nil {
-		return nil, err
+	if err := query(tx, b.add(" ORDER BY id").String(), b.args, take); err != nil {
+		return err
 	}
 	others := slices.Clone(f.Healed)
-	for _, g := range f.Gaps {
-		if g.Date != run.Date {
-			others = append(others, g.ID)
+	for i := range f.Gaps {
+		if f.Gaps[i].Date != run.Date {
+			others = append(others, f.Gaps[i].ID)
 		}
 	}
-	err := eachChunk(others, inChunk, func(chunk []string) error {
-		b := l.sql("SELECT " + gapColumns + " FROM gaps WHERE id IN ").list(anys(chunk)...)
-		return query(tx, b.String(), b.args, keep)
+	slices.Sort(others)
+	return eachChunk(slices.Compact(others), inChunk, func(chunk []string) error {
+		b := l.sql("SELECT " + gapColumns + " FROM gaps WHERE id IN ").list(anys(chunk)...).add(" AND date <> ").arg(run.Date)
+		return query(tx, b.add(" ORDER BY id").String(), b.args, take)
 	})
-	return stored, err
 }

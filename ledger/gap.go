@@ -16,10 +16,16 @@ import (
 const gapColumns = `id, account, date, kind, differs, entry_kind, transaction_id, order_id, parent_id, refund_order_id, state, statement,
  ledger, "order", reason, next, first_run, last_run, waits_for, decided_on, healed_run, resolution, first_seen, resolved_at`
 
+// gapWidth is the number of gapColumns, gapChunk how many gaps are written by one statement: what it says is in memory once more.
+const (
+	gapWidth = 24
+	gapChunk = 250
+)
+
 // putGaps writes gaps as they shall be, new ones and known ones alike.
-func (l *Ledger) putGaps(tx *gorm.DB, gaps []models.Gap) error {
-	return eachChunk(gaps, inChunk, func(chunk []models.Gap) error {
-		b := l.sql("INSERT INTO gaps (" + gapColumns + ") VALUES ")
+func (l *Ledger) putGaps(tx *gorm.DB, gaps []*models.Gap) error {
+	return eachChunk(gaps, gapChunk, func(chunk []*models.Gap) error {
+		b := l.sized("INSERT INTO gaps ("+gapColumns+") VALUES ", gapWidth*len(chunk))
 		for i, g := range chunk {
 			if err := b.gapRow(i == 0, g); err != nil {
 				return err
@@ -35,7 +41,7 @@ func (l *Ledger) putGaps(tx *gorm.DB, gaps []models.Gap) error {
 	})
 }
 
-func (b *builder) gapRow(first bool, g models.Gap) error {
+func (b *builder) gapRow(first bool, g *models.Gap) error {
 	texts := make([]string, 5)
 	for i, v := range []any{g.Differs, g.Statement, g.Ledger, g.Order, g.WaitsFor} {
 		text, err := json.Marshal(v)
@@ -111,11 +117,18 @@ func (l *Ledger) Gaps(ctx context.Context, f GapFilter) ([]models.Gap, string, e
 }
 
 // OneSided lists the gaps of other dates that the statement of this date may settle: missing_provider and missing_local that are
-// open or carried, and those that runs of this date have decided before.
-func (l *Ledger) OneSided(ctx context.Context, account, date string) ([]models.Gap, error) {
+// open or carried, and those that runs of this date have decided before. Of all that there are, only those are kept that keep wants.
+func (l *Ledger) OneSided(ctx context.Context, account, date string, keep func(*models.Gap) bool) (list []models.Gap, err error) {
 	b := l.sql("SELECT " + gapColumns + " FROM gaps WHERE account = ").arg(account).add(" AND date <> ").arg(date)
 	b.add(" AND (state IN ('open', 'carried') AND kind IN ('missing_local', 'missing_provider') OR decided_on <> '' AND decided_on = ").arg(date)
-	return selectGaps(l.read.WithContext(ctx), b.add(") ORDER BY date, id"))
+	err = query(l.read.WithContext(ctx), b.add(") ORDER BY date, id").String(), b.args, func(rows *sql.Rows) error {
+		g, err := scanGap(rows)
+		if err == nil && keep(&g) {
+			list = append(list, g)
+		}
+		return err
+	})
+	return list, err
 }
 
 // Gap is one gap by its id, or by a beginning of it that no other gap has.

@@ -33,6 +33,7 @@ var meanings = map[models.EventKind]meaning{
 	models.RefundClosed:      {models.Refund, models.StatusClosed, rankEnded},
 	models.RefundSucceeded:   {models.Refund, models.StatusSucceeded, rankSucceeded},
 	models.PaymentVoided:     {models.Refund, models.StatusSucceeded, rankSucceeded},
+	captureVoided:            {models.Refund, models.StatusSucceeded, rankSucceeded},
 	models.DisputeOpened:     {models.Chargeback, models.StatusSucceeded, rankSucceeded},
 	models.DisputeLost:       {models.Chargeback, models.StatusSucceeded, rankSettled},
 	models.DisputeWon:        {models.Chargeback, models.StatusSucceeded, rankSettled},

@@ -97,6 +97,9 @@ func (e *engine) propose(d *delivery, ev models.Event, look map[key]bool) {
 	if m.kind == models.Refund && ev.RefundOrderID != "" {
 		names, claims = append(names, shopPrefix+ev.RefundOrderID), true
 	}
+	if ev.Kind == captureVoided {
+		look[key{d.account, models.Payment, ev.TransactionID}] = true
+	}
 	for _, k := range pointers {
 		k.account = d.account
 		e.proposeName(k, own)
@@ -108,7 +111,9 @@ func (e *engine) propose(d *delivery, ev models.Event, look map[key]bool) {
 			e.proposeName(k, own)
 		}
 		if claims || m.kind != models.Payment || d.source != sourceCallback {
-			look[k] = true // a payment of a provider with one name for everything has no other
+			look[k] = true
+		} else {
+			e.asked[k] = true // most have no other name: looked up together with the rows
 		}
 	}
 }
@@ -131,8 +136,8 @@ func (e *engine) want(d *delivery, ev models.Event, wanted, waited map[key]bool,
 		kind = models.Payment
 	}
 	names := append(namesOf(ev), ownID(kind, ev))
-	if kind == models.Refund && ev.RefundOrderID != "" {
-		names = append(names, shopPrefix+ev.RefundOrderID)
+	if kind == models.Refund {
+		names = append(names, e.numbered(d.account, ev)...)
 	}
 	undoing, undoes := reversalOf[kind] // what a late failure or a won dispute would take back
 	for _, name := range names {
@@ -155,7 +160,16 @@ func (e *engine) want(d *delivery, ev models.Event, wanted, waited map[key]bool,
 		e.wantDispute(d.account, ev, wanted)
 	}
 	if !moves {
-		wanted[key{d.account, models.Refund, totalID(ev)}] = true
+		wanted[key{d.account, models.Refund, totalID(ev.TransactionID)}] = true
+	}
+	if ev.RunningTotal {
+		wanted[key{d.account, models.Refund, totalID(ev.ParentID)}] = true
+	}
+	switch ev.Kind {
+	case captureVoided:
+		e.wantName(key{d.account, models.Payment, ev.TransactionID}, wanted)
+	case models.PaymentCaptured: // what has voided it may have come first
+		wanted[key{d.account, models.Refund, ev.TransactionID}] = true
 	}
 	for _, name := range parentNames(ev) {
 		e.wantName(key{d.account, models.Payment, name}, wanted)
@@ -178,7 +192,7 @@ func (e *engine) wantName(k key, wanted map[key]bool) {
 // resolve finds the row an event is about: the one an earlier telling made under any of the names, else its own.
 func (e *engine) resolve(account string, kind models.TransactionKind, ev models.Event) key {
 	own := key{account, kind, ownID(kind, ev)}
-	if r := e.rows[own]; r != nil && !r.gone {
+	if r := e.rows[own]; r != nil && !r.gone && (own.id != shopPrefix+ev.RefundOrderID || e.adopts(r, ev)) {
 		return own
 	}
 	for _, name := range namesOf(ev) {
@@ -193,15 +207,46 @@ func (e *engine) resolve(account string, kind models.TransactionKind, ev models.
 	if kind == models.Chargeback {
 		return e.resolveDispute(own, ev)
 	}
-	if kind == models.Refund && ev.RefundOrderID != "" {
-		if id := e.names[key{account, kind, shopPrefix + ev.RefundOrderID}]; id != "" && id != own.id {
-			k := key{account, kind, id}
-			if r := e.rows[k]; r != nil && e.adopts(r, ev) {
-				return k
-			}
-		}
+	if kind == models.Refund {
+		return e.resolveNumber(own, ev)
 	}
 	return own
+}
+
+// resolveNumber finds a refund by the shop's number of it. A request under a number that another payment's refund has already gets the
+// payment's id into its own.
+func (e *engine) resolveNumber(own key, ev models.Event) key {
+	for _, id := range e.numbered(own.account, ev) {
+		k := key{own.account, own.kind, id}
+		if r := e.rows[k]; r != nil && !r.gone && k != own && e.adopts(r, ev) {
+			return k
+		}
+	}
+	if r := e.rows[own]; r != nil && !r.gone && ev.ParentID != "" && own.id == shopPrefix+ev.RefundOrderID {
+		own.id = ev.ParentID + ":" + ev.RefundOrderID
+	}
+	return own
+}
+
+// numbered lists what a refund may be stored under that is known by the shop's number.
+func (e *engine) numbered(account string, ev models.Event) []string {
+	if ev.RefundOrderID == "" {
+		return nil
+	}
+	shop := shopPrefix + ev.RefundOrderID
+	ids := present(e.names[key{account, models.Refund, shop}], shop)
+	for _, name := range parentNames(ev) {
+		ids = append(ids, name+":"+ev.RefundOrderID)
+		if id := e.names[key{account, models.Payment, name}]; id != "" {
+			ids = append(ids, id+":"+ev.RefundOrderID)
+		}
+	}
+	return present(ids...)
+}
+
+// isStandIn says whether a refund is stored under an id that we have made of the shop's number.
+func isStandIn(r *row) bool {
+	return r.RefundOrderID != "" && (r.TransactionID == shopPrefix+r.RefundOrderID || strings.HasSuffix(r.TransactionID, ":"+r.RefundOrderID))
 }
 
 // adopts says whether a refund known by the shop's number is the one the event speaks of; a number used for two refunds must not glue
@@ -216,15 +261,16 @@ func (e *engine) adopts(r *row, ev models.Event) bool {
 	if ev.TransactionID == "" {
 		return true
 	}
-	return strings.HasPrefix(r.TransactionID, shopPrefix) && (r.ProviderID == "" || r.ProviderID == ev.TransactionID)
+	open := strings.HasPrefix(r.TransactionID, shopPrefix) || isStandIn(r) && r.Status == models.StatusPending
+	return open && (r.ProviderID == "" || r.ProviderID == ev.TransactionID)
 }
 
 // twins are other rows that an event's names show to be the same movement as r: booked before anybody said so.
 func (e *engine) twins(r *row, ev models.Event) []*row {
 	var twins []*row
 	names := namesOf(ev)
-	if r.Kind == models.Refund && ev.RefundOrderID != "" && ev.TransactionID != "" {
-		names = append(names, shopPrefix+ev.RefundOrderID)
+	if r.Kind == models.Refund && ev.TransactionID != "" {
+		names = append(names, e.numbered(r.Account, ev)...)
 	}
 	for _, name := range names {
 		for _, id := range []string{name, e.names[key{r.Account, r.Kind, name}]} {
@@ -242,7 +288,7 @@ func (e *engine) twins(r *row, ev models.Event) []*row {
 // same sum for the same order that was taken for a second one.
 func (e *engine) mergeable(r, t *row, ev models.Event) bool {
 	if r.Kind == models.Refund {
-		return strings.HasPrefix(t.TransactionID, shopPrefix) && t.Status == models.StatusPending && e.adopts(t, ev)
+		return isStandIn(t) && t.Status == models.StatusPending && e.adopts(t, ev)
 	}
 	return r.Kind == models.Payment && t.Money() == r.Money() && (t.OrderID == r.OrderID || t.OrderID == "" || r.OrderID == "") &&
 		(t.Outcome == models.OutcomeDuplicatePayment || r.Outcome == models.OutcomeDuplicatePayment || t.Outcome == models.OutcomeNoOrder ||
@@ -295,6 +341,9 @@ func (e *engine) rename(k key, id string) {
 // settleNames points names that this transaction has claimed for the event's own id at the row they turned out to mean.
 func (e *engine) settleNames(account string, kind models.TransactionKind, ev models.Event, k key) {
 	own := ownID(kind, ev)
+	if r := e.rows[key{account, kind, own}]; r != nil && !r.gone && own != k.id {
+		return // another row has the id, and its names
+	}
 	names := pointersOf(kind, ev)
 	for _, name := range append(namesOf(ev), shopPrefix+ev.RefundOrderID) {
 		names = append(names, key{kind: kind, id: name})

@@ -80,6 +80,10 @@ func (e *engine) gatherParked(parked []models.Transaction) error {
 			k := key{t.Account, models.Payment, t.ParentID}
 			names[k], wanted[k] = true, true
 		}
+		if t.Event == captureVoided {
+			k := key{t.Account, models.Payment, t.TransactionID}
+			names[k], wanted[k] = true, true
+		}
 	}
 	var err error
 	if e.names, err = e.l.loadAliases(e.tx, names); err != nil {
@@ -207,6 +211,9 @@ func (l *Ledger) ready(ctx context.Context, page []models.Transaction) (ready []
 		if t.Kind != models.Payment && t.ParentID != "" {
 			parents[Name{t.Account, models.Payment, t.ParentID}] = true
 		}
+		if t.Event == captureVoided {
+			parents[Name{t.Account, models.Payment, t.TransactionID}] = true
+		}
 	}
 	list := make([]string, 0, len(ids))
 	for id := range ids {
@@ -223,6 +230,9 @@ func (l *Ledger) ready(ctx context.Context, page []models.Transaction) (ready []
 	for _, t := range page {
 		p, hasPayment := payments[Name{t.Account, models.Payment, t.ParentID}]
 		_, hasOrder := orders[t.OrderID]
+		if t.Event == captureVoided && p.Event == models.PaymentCaptured {
+			p, hasPayment = payments[Name{t.Account, models.Payment, t.TransactionID}]
+		}
 		switch {
 		case t.Kind == models.Payment && hasOrder,
 			t.Kind != models.Payment && hasPayment && p.Status == models.StatusSucceeded && p.Outcome != models.OutcomeNoOrder,

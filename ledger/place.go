@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"paybook/models"
 )
@@ -11,7 +12,37 @@ import (
 // place decides how a row fits its order, and moves the order when it does. It is used for what has just been told and for what
 // was parked alike.
 func (e *engine) place(r *row, on models.EventKind, source string) {
+	if on == captureVoided {
+		on = models.PaymentVoided
+	}
+	remark := remarkOf(r.Detail)
 	r.Detail, r.dirty = "", true
+	e.placeKind(r, on, source)
+	switch {
+	case remark == "":
+	case r.Outcome != models.OutcomeApplied:
+		r.Detail += "; " + remark
+	case strings.HasPrefix(remark, askedFor):
+		r.put(models.OutcomeAmountMismatch, "%s", remark)
+	default:
+		r.put(models.OutcomeConflict, "%s", remark)
+	}
+}
+
+// askedFor begins what is said of a refund that the shop asked for with another sum.
+const askedFor = "asked for "
+
+// remarkOf is what a row's detail says of contradicting messages about it, which it keeps wherever it is placed; "" for nothing.
+func remarkOf(detail string) string {
+	for part := range strings.SplitSeq(detail, "; ") {
+		if strings.HasPrefix(part, askedFor) || strings.HasPrefix(part, "booked ") {
+			return part
+		}
+	}
+	return ""
+}
+
+func (e *engine) placeKind(r *row, on models.EventKind, source string) {
 	switch r.Kind {
 	case models.Payment:
 		e.placePayment(r, on, source)
@@ -52,6 +83,7 @@ func (e *engine) placePayment(r *row, on models.EventKind, source string) {
 	if e.l.elsewhere[r.Account] {
 		r.put(models.OutcomeApplied, "")
 		e.tell(r, on, source)
+		e.placeWaiting(r)
 		return
 	}
 	o := e.orderOf(r)
@@ -64,9 +96,13 @@ func (e *engine) placePayment(r *row, on models.EventKind, source string) {
 	case r.Status == models.StatusSucceeded:
 		e.placeMoney(r, o, on, source)
 		if paysFor(r, o) {
-			e.recount(o, r, r, models.RefundTotal, source) // a total told before the order was here
+			if on != models.PaymentCaptured {
+				on = models.RefundTotal // one told before the order was here
+			}
+			e.recount(o, r, r, on, source)
 		}
 		e.placeWaiting(r)
+		e.weighCaptures(r, o)
 	case on == models.PaymentClosed:
 		e.move(o, r, on, source, never) // an attempt that ends after the order moved on changes nothing
 	}
@@ -84,8 +120,8 @@ func (e *engine) placeMoney(r *row, o *orderWork, on models.EventKind, source st
 		r.put(models.OutcomePaidAfterClose, "order %s was closed before the money came", o.OrderID)
 	case r.Currency != o.Currency:
 		r.put(models.OutcomeCurrencyMismatch, "paid %s, the order is %s", r.Money(), o.Money())
-	case r.AmountMinor != o.AmountMinor:
-		r.put(models.OutcomeAmountMismatch, "paid %s, the order is %s", r.Money(), o.Money())
+	case e.net(r) != o.AmountMinor:
+		r.put(models.OutcomeAmountMismatch, "paid %s, the order is %s", models.Money{Minor: e.net(r), Currency: r.Currency}, o.Money())
 	case !canPay && o.PaidTransactionID == "" && settled(o.Status):
 		// an order imported as paid, meeting the payment that paid it
 		o.PaidAccount, o.PaidTransactionID = r.Account, r.TransactionID
@@ -145,7 +181,7 @@ func (e *engine) parent(r *row) (*row, *orderWork) {
 		}
 	}
 	if p == nil || p.Status != models.StatusSucceeded {
-		e.park(r, "its payment %q is not booked", r.ParentID)
+		e.park(r, "%s", e.unbooked(r, p))
 		return nil, nil
 	}
 	r.ParentID = p.TransactionID
@@ -160,8 +196,23 @@ func (e *engine) parent(r *row) (*row, *orderWork) {
 	return p, o
 }
 
+// unbooked says what a refund or dispute waits for. p is its payment, nil when there is none.
+func (e *engine) unbooked(r, p *row) string {
+	switch {
+	case p != nil && (p.Status == models.StatusClosed || p.Status == models.StatusFailed):
+		return fmt.Sprintf("its payment %q is %s: no money was taken by it", r.ParentID, p.Status)
+	case p != nil:
+		return fmt.Sprintf("its payment %q is %s, no money has come yet", r.ParentID, p.Status)
+	case r.ParentID == "":
+		return "it names no payment, and its order has none"
+	case r.Event == models.PaymentVoided && r.ParentID == r.TransactionID:
+		return fmt.Sprintf("it names no payment but by its own id, and no payment %q is booked", r.ParentID)
+	}
+	return fmt.Sprintf("its payment %q is not booked", r.ParentID)
+}
+
 func (e *engine) placeRefund(r *row, on models.EventKind, source string) {
-	if r.Event == models.PaymentVoided && e.endAuthorisation(r, source) {
+	if r.Event == models.PaymentVoided && e.endAuthorisation(r, source) || r.Event == captureVoided && !e.findCapture(r) {
 		return
 	}
 	if e.l.elsewhere[r.Account] {
@@ -175,6 +226,9 @@ func (e *engine) placeRefund(r *row, on models.EventKind, source string) {
 	r.put(models.OutcomeApplied, "")
 	if len(e.weigh(r, p)) > 0 {
 		defer e.retryRefused(p, r, source)
+	}
+	if r.Event == captureVoided {
+		defer e.lessCaptured(p, o, source)
 	}
 	switch {
 	case r.Status != models.StatusSucceeded:
@@ -259,10 +313,16 @@ func (e *engine) tooMuch(p *row) bool {
 	return sum > p.AmountMinor
 }
 
-// pass books a movement of a shop that keeps its orders elsewhere: no order is asked, the shop is told.
+// pass books a movement of a shop that keeps its orders elsewhere: no order is asked, the shop is told. What names its payment alone waits
+// until that says the order.
 func (e *engine) pass(r *row, on models.EventKind, source string) {
-	if p := e.payment(r.Account, r.ParentID); p != nil {
+	p := e.payment(r.Account, r.ParentID)
+	switch {
+	case p != nil:
 		r.ParentID, r.OrderID = p.TransactionID, cmp.Or(r.OrderID, p.OrderID)
+	case r.ParentID != "" && r.OrderID == "": // the shop could not tell which order it is about
+		e.park(r, "%s", e.unbooked(r, nil))
+		return
 	}
 	r.put(models.OutcomeApplied, "")
 	if r.Kind == models.Refund && r.Status == models.StatusSucceeded {
@@ -277,12 +337,13 @@ func (e *engine) pass(r *row, on models.EventKind, source string) {
 
 // counts says whether a refund is part of what its payment has given back.
 func counts(r *row) bool {
-	return r.Outcome == models.OutcomeApplied || r.Outcome == models.OutcomeConflict
+	return r.Outcome == models.OutcomeApplied || r.Outcome == models.OutcomeConflict ||
+		r.Kind == models.Refund && r.Outcome == models.OutcomeAmountMismatch // the money went, though another sum was asked for
 }
 
 // recount sets what is refunded of the order's payment, and the order's state with it; false when the order's state does not allow it.
 func (e *engine) recount(o *orderWork, p, by *row, on models.EventKind, source string) bool {
-	sum := e.refunded(p)
+	sum, all := e.refundedOf(o, p), p.AmountMinor-e.replaced(o, p)
 	turn := models.RefundSucceeded
 	switch {
 	case sum == o.RefundedMinor:
@@ -293,9 +354,9 @@ func (e *engine) recount(o *orderWork, p, by *row, on models.EventKind, source s
 	when := func(c condition) bool {
 		switch c {
 		case whole:
-			return sum >= p.AmountMinor
+			return sum >= all
 		case part:
-			return sum > 0 && sum < p.AmountMinor
+			return sum > 0 && sum < all
 		case nothing:
 			return sum <= 0
 		}

@@ -44,6 +44,17 @@ var others = [][]string{
 	{"dispute.lost G-%s 70.00 CNY parent=A-%s found=A-%s at=16:30"},
 }
 
+// captured are what can happen to an order of 90.00 where an authorisation is captured by parts, and captures fail.
+var captured = [][]string{
+	{"payment.authorised A-%s 90.00 EUR order=%s at=11:50"},
+	{"payment.captured B-%s 30.00 EUR order=%s parent=A-%s at=12:00", "payment.voided B-%s 30.00 EUR parent=A-%s voids=capture at=12:30"},
+	{"payment.captured C-%s 90.00 EUR order=%s parent=A-%s at=12:01", "payment.voided C-%s 90.00 EUR order=%s parent=A-%s voids=capture at=12:40"},
+	{"payment.captured E-%s 50.00 EUR order=%s parent=A-%s at=12:02", "payment.voided E-%s 50.00 EUR parent=A-%s voids=capture at=12:50"},
+	{"refund.succeeded R-%s 10.00 EUR parent=A-%s at=16:00"},
+	{"refund.failed S-%s 20.00 EUR parent=A-%s at=16:10", "refund.succeeded S-%s 20.00 EUR parent=A-%s at=16:10"},
+	{"dispute.opened D-%s 60.00 EUR parent=A-%s at=16:00", "dispute.won D-%s 60.00 EUR at=18:00", "dispute.lost D-%s 60.00 EUR at=19:00", "dispute.won D-%s 60.00 EUR at=20:00"},
+}
+
 // Whatever is chosen, and in whatever order it is told, the end is the same, and the sums agree. RANDOM_STORIES is for longer runs.
 func TestRandomStoriesEndAlike(t *testing.T) {
 	endAlike(t, []string{"order %s 19.99 USD", happenings[3][0]}, happenings)
@@ -51,6 +62,10 @@ func TestRandomStoriesEndAlike(t *testing.T) {
 
 func TestRandomStoriesOfTotalsAndHalvesEndAlike(t *testing.T) {
 	endAlike(t, []string{"order %s 200.00 CNY", "payment.succeeded A-%s 200.00 CNY order=%s at=12:00"}, others)
+}
+
+func TestRandomStoriesOfCapturesEndAlike(t *testing.T) {
+	endAlike(t, []string{"order %s 90.00 EUR", "payment.captured F-%s 90.00 EUR order=%s parent=A-%s at=13:00"}, captured)
 }
 
 func endAlike(t *testing.T, always []string, happenings [][]string) {

@@ -14,9 +14,13 @@ import (
 	"paybook/models"
 )
 
-// runPatience is how long a run's one transaction may be repeated while the database is busy: longer than a callback's, for
-// nobody waits at the other end, and a large result takes its time.
-const runPatience = time.Minute
+// runPatience is how long a run's one transaction may be begun again while the database is busy: longer than a callback's, for nobody
+// waits at the other end. How long the transaction itself takes is the caller's to bound; so that one which fails after longer than
+// that is not given up at once, it may always be tried runTries times.
+const (
+	runPatience = time.Minute
+	runTries    = 3
+)
 
 // ErrMoved is returned by SaveRun when another run of the same account was saved since Turn: what was found may be out of date.
 var ErrMoved = errors.New("another run of this account was saved meanwhile")
@@ -26,8 +30,11 @@ var errNothingNew = errors.New("nothing new")
 // Findings is what a run has found out, for SaveRun to hold against what earlier runs of the account have found.
 type Findings struct {
 	Turn int64 // the account's turn when the run began
+	// Kinds are the only kinds of transactions that the run has looked at, because its files hold no others; nil: all. What earlier
+	// runs of the date have found of other kinds stays as it is.
+	Kinds []models.TransactionKind
 	// Gaps are those of the run's own date, and those of other dates that this run decides (DecidedOn is then the run's date).
-	// They are open or carried.
+	// They are open or carried. Saving fills in their runs and first days.
 	Gaps []models.Gap
 	// Healed are ids of gaps of other dates that this run has settled.
 	Healed  []string
@@ -59,13 +66,16 @@ type StatementFile struct {
 	SHA256        string // as it lies on the disk
 	ContentSHA256 string // unpacked
 	Compared      bool
+	Batch         bool                   // a settlement batch with rows: it is this run's, and no other date's
+	Only          models.TransactionKind // the one kind it can hold; "" is any
 }
 
 // Saved is what became of the findings.
 type Saved struct {
-	Gaps     []models.Gap    // found and open or carried
+	Gaps     []*models.Gap   // found and open or carried: those of the findings
+	Left     []models.Gap    // of the run's date, open or carried, of kinds that it did not look at
 	Accepted []models.Gap    // found as before, but resolved by a person: not open again
-	Healed   []models.Gap    // no longer found, or settled by this run
+	Healed   []*models.Gap   // no longer found, or settled by this run
 	New      map[string]bool // ids of gaps that no run had found before
 }
 
@@ -79,23 +89,30 @@ func (l *Ledger) Turn(ctx context.Context, account string) (turn int64, err erro
 // SaveRun writes a run and all it has found in one transaction, and sets the run's id. describe is called within it, with what
 // became of the findings, to fill in the run's Result, Report and Fingerprint. A run whose fingerprint equals that of the last one
 // of its account and date has learnt nothing new: nothing is written, and run becomes that earlier run. run.CreatedAt is the clock.
+// It takes as long as it takes, unless ctx ends; a database that is busy is tried again for a minute.
 func (l *Ledger) SaveRun(ctx context.Context, run *models.Run, f Findings, describe func(*models.Run, Saved) error) (Saved, error) {
-	ctx, cancel := context.WithTimeout(ctx, runPatience)
-	defer cancel()
 	var saved Saved
-	err := l.retrying(ctx, func() error {
+	began, tries := time.Now(), 0
+	heals := func(err error) bool {
+		tries++
+		return retriable(err) && ctx.Err() == nil && (tries < runTries || time.Since(began) < runPatience)
+	}
+	err := retryWhile(ctx, heals, func() error {
 		return l.inTx(ctx, func(tx *gorm.DB) (err error) {
-			saved, err = l.saveRun(tx, run, f, describe)
+			saved, err = l.saveRun(tx, run, &f, describe)
 			return err
 		})
 	})
-	if err != nil && !errors.Is(err, errNothingNew) {
-		return Saved{}, fmt.Errorf("save run of %s, %s: %w", run.Account, run.Date, err)
+	switch {
+	case err == nil || errors.Is(err, errNothingNew):
+		return saved, nil
+	case retriable(err), ctx.Err() != nil:
+		err = fmt.Errorf("%w; nothing of it was written, run it again when the database has time for it", err)
 	}
-	return saved, nil
+	return Saved{}, fmt.Errorf("save run of %s, %s: %w", run.Account, run.Date, err)
 }
 
-func (l *Ledger) saveRun(tx *gorm.DB, run *models.Run, f Findings, describe func(*models.Run, Saved) error) (Saved, error) {
+func (l *Ledger) saveRun(tx *gorm.DB, run *models.Run, f *Findings, describe func(*models.Run, Saved) error) (Saved, error) {
 	if err := l.takeTurn(tx, run.Account, f.Turn); err != nil {
 		return Saved{}, err
 	}
@@ -103,12 +120,11 @@ func (l *Ledger) saveRun(tx *gorm.DB, run *models.Run, f Findings, describe func
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return Saved{}, err
 	}
-	stored, err := l.storedGaps(tx, run, f)
+	run.ID = uuid.Must(uuid.NewV7()).String()
+	m, err := l.mergeStored(tx, run, f)
 	if err != nil {
 		return Saved{}, err
 	}
-	run.ID = uuid.Must(uuid.NewV7()).String()
-	m := merge(*run, f, stored)
 	if err := describe(run, m.Saved); err != nil {
 		return Saved{}, err
 	}
@@ -121,11 +137,15 @@ func (l *Ledger) saveRun(tx *gorm.DB, run *models.Run, f Findings, describe func
 
 // PreviewRun says what SaveRun would make of the findings, and writes nothing.
 func (l *Ledger) PreviewRun(ctx context.Context, run models.Run, f Findings) (Saved, error) {
-	stored, err := l.storedGaps(l.read.WithContext(ctx), &run, f)
+	m, err := l.mergeStored(l.read.WithContext(ctx), &run, &f)
 	if err != nil {
 		return Saved{}, err
 	}
-	return merge(run, f, stored).Saved, nil
+	return m.Saved, nil
+}
+
+func (l *Ledger) mergeStored(tx *gorm.DB, run *models.Run, f *Findings) (*merged, error) {
+	return merge(run, f, func(meet func(models.Gap)) error { return l.storedGaps(tx, run, f, meet) })
 }
 
 // takeTurn makes runs of one account write one after the other, and refuses one that has begun before the last was saved.
@@ -142,7 +162,7 @@ func (l *Ledger) takeTurn(tx *gorm.DB, account string, seen int64) error {
 	return nil
 }
 
-func (l *Ledger) writeRun(tx *gorm.DB, run *models.Run, f Findings, m merged) error {
+func (l *Ledger) writeRun(tx *gorm.DB, run *models.Run, f *Findings, m *merged) error {
 	files, err := json.Marshal(run.Files)
 	if err != nil {
 		return err
@@ -152,10 +172,12 @@ func (l *Ledger) writeRun(tx *gorm.DB, run *models.Run, f Findings, m merged) er
 	if _, err := exec(tx, b.String(), b.args...); err != nil {
 		return err
 	}
-	if err := l.putGaps(tx, m.write); err != nil {
-		return err
+	for _, gaps := range [][]*models.Gap{m.Gaps, m.ended} {
+		if err := l.putGaps(tx, gaps); err != nil {
+			return err
+		}
 	}
-	if err := l.putCrossed(tx, run, f.Crossed); err != nil {
+	if err := l.putCrossed(tx, run, f); err != nil {
 		return err
 	}
 	if err := l.putPayouts(tx, run, f.Payouts); err != nil {
@@ -164,13 +186,25 @@ func (l *Ledger) writeRun(tx *gorm.DB, run *models.Run, f Findings, m merged) er
 	return l.putFiles(tx, run, f.Files)
 }
 
+// words are kinds as the database spells them. A list without any is one that nothing is in.
+func words(kinds []models.TransactionKind) []any {
+	list := []any{""}
+	for _, k := range kinds {
+		list = append(list, string(k))
+	}
+	return list
+}
+
 // putCrossed replaces what the run's own statement has matched of other days, and adds what it has found of its neighbours'.
-func (l *Ledger) putCrossed(tx *gorm.DB, run *models.Run, list []Crossed) error {
+func (l *Ledger) putCrossed(tx *gorm.DB, run *models.Run, f *Findings) error {
 	d := l.sql("DELETE FROM crossed WHERE account = ").arg(run.Account).add(" AND date = ").arg(run.Date)
+	if f.Kinds != nil {
+		d.add(" AND kind IN ").list(words(f.Kinds)...)
+	}
 	if _, err := exec(tx, d.String(), d.args...); err != nil {
 		return err
 	}
-	return eachChunk(list, inChunk, func(chunk []Crossed) error {
+	return eachChunk(f.Crossed, inChunk, func(chunk []Crossed) error {
 		b := l.sql("INSERT INTO crossed (account, kind, transaction_id, date) VALUES ")
 		for i, c := range chunk {
 			b.row(i == 0, run.Account, string(c.Kind), c.TransactionID, c.Date)
@@ -196,9 +230,9 @@ func (l *Ledger) putPayouts(tx *gorm.DB, run *models.Run, list []Payout) error {
 
 func (l *Ledger) putFiles(tx *gorm.DB, run *models.Run, list []StatementFile) error {
 	return eachChunk(list, inChunk, func(chunk []StatementFile) error {
-		b := l.sql("INSERT INTO statements (account, date, sha256, name, title, content_sha256, compared, run_id, read_at) VALUES ")
+		b := l.sql("INSERT INTO statements (account, date, sha256, name, title, content_sha256, compared, batch, only_kind, run_id, read_at) VALUES ")
 		for i, f := range chunk {
-			b.row(i == 0, run.Account, run.Date, f.SHA256, f.Name, f.Title, f.ContentSHA256, f.Compared, run.ID, micros(run.CreatedAt))
+			b.row(i == 0, run.Account, run.Date, f.SHA256, f.Name, f.Title, f.ContentSHA256, f.Compared, f.Batch, string(f.Only), run.ID, micros(run.CreatedAt))
 		}
 		_, err := exec(tx, b.add(" ON CONFLICT (account, date, sha256) DO NOTHING").String(), b.args...)
 		return err

@@ -1,9 +1,11 @@
 package ledger_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -28,9 +30,10 @@ func saveRun(t *testing.T, b *ledger.Ledger, at time.Time, date string, f ledger
 		t.Fatal(err)
 	}
 	f.Turn = turn
+	fingerprint := fmt.Sprint(f.Kinds, f.Gaps, f.Healed)
 	run := models.Run{Account: "shop", Provider: "script", Date: date, TimeZone: "UTC", CreatedAt: at, Files: []models.RunFile{{Name: "f.csv", SHA256: "00"}}}
 	saved, err := b.SaveRun(t.Context(), &run, f, func(r *models.Run, _ ledger.Saved) error {
-		r.Result, r.Report, r.Fingerprint = models.Gapped, "{}", fmt.Sprint(f.Gaps, f.Healed)
+		r.Result, r.Report, r.Fingerprint = models.Gapped, "{}", fingerprint
 		return nil
 	})
 	if err != nil {
@@ -138,6 +141,8 @@ func TestResolveGap(t *testing.T) {
 	})
 }
 
+func all(*models.Gap) bool { return true }
+
 // TestGapsOfOtherDates: carried by one run, opened or healed by the neighbour's.
 func TestGapsOfOtherDates(t *testing.T) {
 	ledgertest.Each(t, func(t *testing.T, b *ledger.Ledger) {
@@ -145,7 +150,7 @@ func TestGapsOfOtherDates(t *testing.T) {
 		one, two := gapOf("a1", d, "1.00"), gapOf("a2", d, "2.00")
 		one.State, one.WaitsFor, two.State, two.WaitsFor = models.GapCarried, []string{next}, models.GapCarried, []string{next}
 		saveRun(t, b, runDay, d, ledger.Findings{Gaps: []models.Gap{one, two}})
-		waiting, err := b.OneSided(t.Context(), "shop", next)
+		waiting, err := b.OneSided(t.Context(), "shop", next, all)
 		if err != nil || len(waiting) != 2 || !slices.Equal(waiting[0].WaitsFor, []string{next}) {
 			t.Fatalf("OneSided = %+v, %v", waiting, err)
 		}
@@ -157,10 +162,10 @@ func TestGapsOfOtherDates(t *testing.T) {
 				t.Errorf("saved %+v", saved)
 			}
 		}
-		if waiting, err = b.OneSided(t.Context(), "shop", next); err != nil || len(waiting) != 2 {
+		if waiting, err = b.OneSided(t.Context(), "shop", next, all); err != nil || len(waiting) != 2 {
 			t.Errorf("what a run has decided is no longer there to be decided again: %+v, %v", waiting, err)
 		}
-		if waiting, err = b.OneSided(t.Context(), "shop", "2026-12-01"); err != nil || len(waiting) != 1 || waiting[0].ID != "a1" {
+		if waiting, err = b.OneSided(t.Context(), "shop", "2026-12-01", all); err != nil || len(waiting) != 1 || waiting[0].ID != "a1" {
 			t.Errorf("for a third day: %+v, %v", waiting, err)
 		}
 	})
@@ -239,7 +244,7 @@ func TestCrossedAndPayouts(t *testing.T) {
 			t.Error("the corrected statement no longer has p1")
 		}
 		dates, err := b.RunDates(t.Context(), "shop", []string{d, "2026-11-29"})
-		if err != nil || !dates[d] || dates["2026-11-29"] {
+		if kinds, ran := dates[d]; err != nil || !ran || kinds != nil || len(dates) != 1 {
 			t.Errorf("RunDates = %v, %v", dates, err)
 		}
 	})
@@ -259,6 +264,80 @@ func TestManyGaps(t *testing.T) {
 		f.Gaps = f.Gaps[:1]
 		if _, saved := saveRun(t, b, runDay, "2026-11-28", f); len(saved.Healed) != 2499 {
 			t.Errorf("%d healed", len(saved.Healed))
+		}
+	})
+}
+
+// TestKindsNotLookedAt: a run of one kind leaves the gaps and the matches of the others, and counts as read for its own kind only.
+func TestKindsNotLookedAt(t *testing.T) {
+	ledgertest.Each(t, func(t *testing.T, b *ledger.Ledger) {
+		const d = "2026-11-28"
+		pay, back := gapOf("a1", d, "1.00"), gapOf("a2", d, "2.00")
+		back.EntryKind = models.Refund
+		carried := gapOf("a3", d, "3.00")
+		carried.State, carried.WaitsFor = models.GapCarried, []string{"2026-11-29"}
+		file := func(only models.TransactionKind) []ledger.StatementFile {
+			return []ledger.StatementFile{{Name: "f.csv", SHA256: "s" + string(only), ContentSHA256: "c" + string(only), Compared: true, Only: only}}
+		}
+		saveRun(t, b, runDay, d, ledger.Findings{Kinds: []models.TransactionKind{models.Payment}, Gaps: []models.Gap{pay, carried}, Files: file(models.Payment),
+			Crossed: []ledger.Crossed{{Kind: models.Payment, TransactionID: "p1", Date: d}}})
+		_, saved := saveRun(t, b, runDay, d, ledger.Findings{Kinds: []models.TransactionKind{models.Refund}, Gaps: []models.Gap{back}, Files: file(models.Refund)})
+		if len(saved.Left) != 2 || len(saved.Gaps) != 1 || len(saved.Healed) != 0 {
+			t.Errorf("saved %+v", saved)
+		}
+		for id, state := range map[string]models.GapState{"a1": models.GapOpen, "a2": models.GapOpen, "a3": models.GapCarried} {
+			if g := read(t, b, id); g.State != state {
+				t.Errorf("%s is %s, want %s", id, g.State, state)
+			}
+		}
+		name := ledger.Name{Account: "shop", Kind: models.Payment, ID: "p1"}
+		if found, err := b.CrossedElsewhere(t.Context(), "2026-11-29", map[ledger.Name]bool{name: true}); err != nil || !found[name] {
+			t.Errorf("the match of the other kind is forgotten: %v, %v", found, err)
+		}
+		dates, err := b.RunDates(t.Context(), "shop", []string{d})
+		if kinds := dates[d]; err != nil || !slices.Equal(kinds, []models.TransactionKind{models.Payment, models.Refund}) {
+			t.Errorf("kinds read %v, %v", kinds, err)
+		}
+		_, saved = saveRun(t, b, runDay, d, ledger.Findings{Files: file("")})
+		if len(saved.Healed) != 3 || len(saved.Left) != 0 {
+			t.Errorf("a run of all kinds: %+v", saved)
+		}
+		if dates, err = b.RunDates(t.Context(), "shop", []string{d}); err != nil || dates[d] != nil {
+			t.Errorf("kinds read %v, %v; want all", dates[d], err)
+		}
+	})
+}
+
+// TestSaveRunGivenUp: the caller's time ends it, with nothing written and a word on what to do.
+func TestSaveRunGivenUp(t *testing.T) {
+	ledgertest.Each(t, func(t *testing.T, b *ledger.Ledger) {
+		ctx, cancel := context.WithCancel(t.Context())
+		run := models.Run{Account: "shop", Date: "2026-11-28", CreatedAt: runDay}
+		f := ledger.Findings{Gaps: []models.Gap{gapOf("a1", "2026-11-28", "1.00")}}
+		_, err := b.SaveRun(ctx, &run, f, func(*models.Run, ledger.Saved) error { cancel(); return nil })
+		if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "run it again") {
+			t.Errorf("error %v", err)
+		}
+		if _, err := b.Gap(t.Context(), "a1"); !errors.Is(err, ledger.ErrNotFound) {
+			t.Errorf("its gap was written: %v", err)
+		}
+	})
+}
+
+// TestReadBatches: a batch is the run's that read it first, and only batches are.
+func TestReadBatches(t *testing.T) {
+	ledgertest.Each(t, func(t *testing.T, b *ledger.Ledger) {
+		batch := ledger.StatementFile{Name: "b42.csv", SHA256: "gz", ContentSHA256: "content", Compared: true, Batch: true, Only: models.Payment}
+		plain := ledger.StatementFile{Name: "f.csv", SHA256: "00", ContentSHA256: "other", Compared: true}
+		saveRun(t, b, runDay, "2026-11-27", ledger.Findings{Files: []ledger.StatementFile{batch, plain}})
+		for date, want := range map[string]int{"2026-11-27": 0, "2026-11-28": 1, "2026-11-26": 1} {
+			found, err := b.BatchesElsewhere(t.Context(), "shop", date, []string{"content", "other", "unknown"})
+			if err != nil || len(found) != want || want == 1 && found["content"] != (ledger.ReadBatch{Date: "2026-11-27", Only: models.Payment}) {
+				t.Errorf("for %s: %v, %v", date, found, err)
+			}
+		}
+		if found, err := b.BatchesElsewhere(t.Context(), "other", "2026-11-28", []string{"content"}); err != nil || len(found) != 0 {
+			t.Errorf("of another account: %v, %v", found, err)
 		}
 	})
 }

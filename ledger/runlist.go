@@ -11,15 +11,47 @@ import (
 	"paybook/models"
 )
 
-// RunDates tells which of the dates of an account have a saved run.
-func (l *Ledger) RunDates(ctx context.Context, account string, dates []string) (map[string]bool, error) {
-	found := map[string]bool{}
+// RunDates tells which of the dates of an account have a saved run, and the only kinds of rows that the files of all of its runs can
+// hold; nil is any.
+func (l *Ledger) RunDates(ctx context.Context, account string, dates []string) (map[string][]models.TransactionKind, error) {
+	found := map[string][]models.TransactionKind{}
 	err := eachChunk(dates, inChunk, func(chunk []string) error {
-		b := l.sql("SELECT DISTINCT date FROM runs WHERE account = ").arg(account).add(" AND date IN ").list(anys(chunk)...)
+		b := l.sql(`SELECT DISTINCT r.date, coalesce(s.only_kind, '') AS only_kind FROM runs r
+ LEFT JOIN statements s ON s.account = r.account AND s.date = r.date AND s.compared WHERE r.account = `).arg(account)
+		b.add(" AND r.date IN ").list(anys(chunk)...).add(" ORDER BY 1, 2") // any kind, "", first
 		return query(l.read.WithContext(ctx), b.String(), b.args, func(rows *sql.Rows) error {
 			var date string
-			err := rows.Scan(&date)
-			found[date] = true
+			var only models.TransactionKind
+			err := rows.Scan(&date, &only)
+			if kinds, seen := found[date]; only == "" || seen && kinds == nil {
+				found[date] = nil
+			} else {
+				found[date] = append(kinds, only)
+			}
+			return err
+		})
+	})
+	return found, err
+}
+
+// ReadBatch is a settlement batch that a run has read.
+type ReadBatch struct {
+	Date string                 // of the run
+	Only models.TransactionKind // the one kind it can hold; "" is any
+}
+
+// BatchesElsewhere tells which of the statements, named by the hash of their unpacked content, are settlement batches that the run of
+// another date than this one has read.
+func (l *Ledger) BatchesElsewhere(ctx context.Context, account, date string, contents []string) (map[string]ReadBatch, error) {
+	found := map[string]ReadBatch{}
+	err := eachChunk(contents, inChunk, func(chunk []string) error {
+		b := l.sql("SELECT content_sha256, date, only_kind FROM statements WHERE account = ").arg(account).add(" AND batch AND date <> ").arg(date)
+		b.add(" AND content_sha256 IN ").list(anys(chunk)...).add(" ORDER BY read_at DESC")
+		return query(l.read.WithContext(ctx), b.String(), b.args, func(rows *sql.Rows) error {
+			var content string
+			var batch ReadBatch
+			err := rows.Scan(&content, &batch.Date, &batch.Only)
+			found[content] = batch // at last that of the run that was first
 			return err
 		})
 	})

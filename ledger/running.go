@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"paybook/models"
@@ -38,9 +39,24 @@ func (e *engine) derive(of *row) (changed []*row) {
 				room = 0
 			}
 		}
+		told[n-1].leaves(room)
 		lower, told = told[0].RefundedMinor, told[n:]
 	}
 	return changed
+}
+
+// leaves notes on a refund what its running total holds that no refund told so far explains: one may yet come, or the sum that was asked
+// for is not what went out.
+func (r *row) leaves(minor int64) {
+	const inAll = "refunded in all "
+	switch {
+	case r.Outcome != models.OutcomeApplied:
+	case minor > 0:
+		r.Detail, r.dirty = fmt.Sprintf(inAll+"%s, of which %s is not told as a refund", models.Money{Minor: r.RefundedMinor, Currency: r.Currency},
+			models.Money{Minor: minor, Currency: r.Currency}), true
+	case strings.HasPrefix(r.Detail, inAll):
+		r.Detail, r.dirty = "", true
+	}
 }
 
 // running lists a payment's succeeded refunds: those with a running total by total, the others that count by time.
@@ -108,6 +124,7 @@ func (e *engine) bookRunningAgain(d *delivery, r *row, m meaning, ev models.Even
 	known := r.RefundedMinor > 0
 	switch {
 	case known && total != ev.Money:
+		e.followTotal(d, r, ev)
 		return e.contradict(r, fmt.Sprintf("booked with the running total %s, a later message says %s", total, ev.Money))
 	case ev.Money.Currency != r.Currency, r.Status == models.StatusSucceeded && ev.Money.Minor < r.AmountMinor:
 		return e.contradict(r, fmt.Sprintf("booked as %s, a later message says that %s was refunded in all", r.Money(), ev.Money))
@@ -127,19 +144,53 @@ func (e *engine) bookRunningAgain(d *delivery, r *row, m meaning, ev models.Even
 	return models.OutcomeDuplicate, ""
 }
 
+// followTotal lets two totals told under one refund's number (two refunds without one, at Alipay) count for the payment: the number keeps
+// the smaller, and what was refunded follows the larger.
+func (e *engine) followTotal(d *delivery, r *row, ev models.Event) {
+	if ev.Money.Currency != r.Currency {
+		return
+	}
+	high := ev.Money
+	if high.Minor < r.RefundedMinor && (r.Derived || high.Minor >= r.AmountMinor) {
+		high.Minor, r.RefundedMinor, r.OccurredAt, r.dirty = r.RefundedMinor, high.Minor, micros(ev.OccurredAt), true
+		if r.Derived && r.AmountMinor > ev.Money.Minor {
+			r.AmountMinor = ev.Money.Minor
+		}
+	}
+	e.bookTotal(d, models.Event{Kind: models.RefundTotal, TransactionID: ev.ParentID, Money: high, OccurredAt: ev.OccurredAt})
+	p := e.payment(d.account, ev.ParentID)
+	if p == nil || r.Outcome == models.OutcomeNoOrder {
+		return
+	}
+	e.derive(r)
+	if o := e.orderOf(p); o != nil && paysFor(p, o) {
+		e.recount(o, p, r, ev.Kind, d.source)
+	}
+}
+
 // learnExact takes a refund's own sum, told at last, in place of what was derived.
 func (e *engine) learnExact(r *row, ev models.Event) bool {
 	if !r.Derived || ev.Kind != models.RefundSucceeded && ev.Kind != models.RefundPending || ev.Money.Currency != r.Currency ||
 		ev.Money.Minor <= 0 || ev.Money.Minor > r.RefundedMinor {
 		return false
 	}
-	r.Derived, r.AmountMinor, r.dirty = false, ev.Money.Minor, true
+	r.Derived, r.dirty = false, true
 	return true
 }
 
 // involvedElsewhere: refunds of which only running totals are told need their siblings, also where the order is not here. There is no
 // order to lock then, so the payment is.
-func (e *engine) involvedElsewhere(d *delivery, ev models.Event, families map[string]bool) {
+func (e *engine) involvedElsewhere(d *delivery, ev models.Event, families map[string]bool, more map[key]bool) {
+	if m := meanings[ev.Kind]; m.kind == models.Payment { // what waits for it may be running totals
+		own := e.resolve(d.account, m.kind, ev)
+		if own.id != ev.TransactionID {
+			more[own] = true
+		}
+		if ev.OrderID != "" && e.awaited(d.account, ev) {
+			families[ev.OrderID] = true
+		}
+		return
+	}
 	if !ev.RunningTotal {
 		return
 	}

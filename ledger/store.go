@@ -77,18 +77,22 @@ func eachChunk[T any](list []T, size int, f func([]T) error) error {
 
 // loadAliases reads what names stand for; names that are no alias are left out.
 func (l *Ledger) loadAliases(tx *gorm.DB, names map[key]bool) (map[key]string, error) {
-	found := map[key]string{}
-	err := eachChunk(sortedKeys(names), inChunk, func(keys []key) error {
-		b := l.sql("SELECT account, kind, alias, transaction_id FROM aliases WHERE ").whereKeys("alias", keys)
-		return query(tx, b.String(), b.args, func(rows *sql.Rows) error {
+	found, p := map[key]string{}, pipe{tx: tx}
+	l.pipeAliases(&p, names, found)
+	return found, p.flush()
+}
+
+// pipeAliases adds selects of names to a pipe.
+func (l *Ledger) pipeAliases(p *pipe, names map[key]bool, into map[key]string) {
+	eachSlice(sortedKeys(names), func(keys []key) {
+		p.read(l.sql("SELECT account, kind, alias, transaction_id FROM aliases WHERE ").whereKeys("alias", keys), func(rows scanner) error {
 			var k key
 			var id string
 			err := rows.Scan(&k.account, &k.kind, &k.id, &id)
-			found[k] = id
+			into[k] = id
 			return err
 		})
 	})
-	return found, err
 }
 
 const transactionColumns = `account, kind, transaction_id, provider_id, parent_id, order_id, refund_order_id, amount_minor, currency,

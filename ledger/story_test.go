@@ -21,9 +21,9 @@ import (
 //	close ID                                     the shop gives an order up
 //	sweep                                        the periodic sweep runs
 //	import|EVENT ID AMOUNT CURRENCY [key=value …] => OUTCOME
-//	    keys: account order parent (with ParentAliases: a,b) alias found (FoundBy) refund_no at (HH:MM) running=yes (a running total) payer; a line starting with "import " goes the way of an import
+//	    keys: account order parent (with ParentAliases: a,b) alias found (FoundBy) refund_no at (HH:MM) running=yes (a running total) voids=capture payer; a line starting with "import " goes the way of an import
 //	order? ID STATUS [refunded=SUM] [path=a>b>c] [messages=N]
-//	row? KIND ID STATUS OUTCOME [amount=SUM] [order=ID] [at=HH:MM] [account=A] [id=… key=… parent=… event=… source=…]
+//	row? KIND ID STATUS OUTCOME [amount=SUM] [order=ID] [at=HH:MM] [account=A] [id=… key=… parent=… event=… source=… detail=part_of_it]
 //	rows? N                                      transactions in the book
 func TestStories(t *testing.T) {
 	files, err := filepath.Glob("testdata/stories/*.txt")
@@ -149,7 +149,7 @@ func pairs(words []string) map[string]string {
 func event(w []string) (account string, ev models.Event) {
 	p := pairs(w[4:])
 	ev = models.Event{ID: "evt", Kind: models.EventKind(w[0]), TransactionID: strings.Trim(w[1], "-"), OrderID: p["order"], ParentID: p["parent"],
-		RefundOrderID: p["refund_no"], Money: sum(w[2], w[3]), OccurredAt: clockTime(p["at"]), TestMode: p["mode"] == "test", RunningTotal: p["running"] == "yes"}
+		RefundOrderID: p["refund_no"], Money: sum(w[2], w[3]), OccurredAt: clockTime(p["at"]), TestMode: p["mode"] == "test", VoidsCapture: p["voids"] == "capture", RunningTotal: p["running"] == "yes"}
 	if p["alias"] != "" {
 		ev.Aliases = strings.Split(p["alias"], ",")
 	}
@@ -262,6 +262,9 @@ func wantRow(ctx context.Context, book *ledger.Ledger, kind, id, status, outcome
 		if v, ok := p[k]; ok {
 			got, want = got+" "+k+"="+have, want+" "+k+"="+v
 		}
+	}
+	if part := strings.ReplaceAll(strings.TrimPrefix(p["detail"], "none"), "_", " "); !strings.Contains(t.Detail, part) || p["detail"] == "none" && t.Detail != "" {
+		want += " detail=" + part
 	}
 	if got != want {
 		return fmt.Errorf("got  %s (%s)\nwant %s", got, t.Detail, want)

@@ -11,7 +11,7 @@ import (
 // have gone out after all. So it does not matter in which order totals, refunds and their failures arrive.
 
 // totalID is what a total is kept under while its payment is not booked.
-func totalID(ev models.Event) string { return ev.TransactionID + ":total" }
+func totalID(payment string) string { return payment + ":total" }
 
 func (e *engine) bookTotal(d *delivery, ev models.Event) (models.Outcome, string) {
 	for _, name := range namesOf(ev) {
@@ -19,7 +19,7 @@ func (e *engine) bookTotal(d *delivery, ev models.Event) (models.Outcome, string
 			return e.raiseTotal(p, ev.Money, d.source)
 		}
 	}
-	k := key{d.account, models.Refund, totalID(ev)}
+	k := key{d.account, models.Refund, totalID(ev.TransactionID)}
 	r := e.rows[k]
 	if r == nil {
 		r = e.freshRow(d, k, meaning{models.Refund, models.StatusPending, rankPending}, ev)
@@ -34,7 +34,7 @@ func (e *engine) bookTotal(d *delivery, ev models.Event) (models.Outcome, string
 func (e *engine) placeTotal(r *row, source string) {
 	p := e.payment(r.Account, r.ParentID)
 	if p == nil {
-		e.park(r, "its payment %q is not booked", r.ParentID)
+		e.park(r, "%s", e.unbooked(r, p))
 		return
 	}
 	outcome, _ := e.raiseTotal(p, r.Money(), source)
@@ -56,10 +56,15 @@ func (e *engine) raiseTotal(p *row, total models.Money, source string) (models.O
 		e.tell(p, models.RefundTotal, source)
 		return models.OutcomeApplied, ""
 	}
-	if o := e.orderOf(p); o != nil && paysFor(p, o) && e.refunded(p) != o.RefundedMinor && e.recount(o, p, p, models.RefundTotal, source) {
+	if o := e.orderOf(p); o != nil && paysFor(p, o) && e.refundedOf(o, p) != o.RefundedMinor && e.recount(o, p, p, models.RefundTotal, source) {
 		return models.OutcomeApplied, ""
 	}
 	return models.OutcomeNoted, ""
+}
+
+// refundedOf is what has gone back of an order: a voided capture is no refund of it any more when another has taken its place.
+func (e *engine) refundedOf(o *orderWork, p *row) int64 {
+	return max(e.refunded(p)-e.replaced(o, p), 0)
 }
 
 // refunded is what has gone back of a payment, as far as we know.

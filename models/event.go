@@ -29,8 +29,14 @@ type Event struct {
 	// RunningTotal is true for a refund.succeeded whose Money is what has been refunded of the payment so far, this refund included,
 	// because the provider does not tell the refund's own sum (Alipay). Ids are then ParentID and RefundOrderID.
 	RunningTotal bool
-	TestMode     bool   // of the other mode than the account: kept, never applied
-	Detail       string // one line for people; for EventUnparsable: what is missing
+	// VoidsCapture is true for a payment.voided that takes back one capture, whose id it is told under (TransactionID), and not the
+	// authorisation (ParentID), which can be captured again (Adyen's CAPTURE_FAILED).
+	VoidsCapture bool
+	// OnlyKnown is true where a message counts only if its movement is booked already, and is noted else: that a dispute was won, told
+	// alike of disputes that took money and of those that never did.
+	OnlyKnown bool
+	TestMode  bool   // of the other mode than the account: kept, never applied
+	Detail    string // one line for people; for EventUnparsable: what is missing
 }
 
 // EventKind is the normalised name of an event, spelt as in the test kit.

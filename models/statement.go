@@ -22,6 +22,8 @@ type Statement struct {
 	From, To time.Time
 	// Promises is what a summary file says that the compared files of the same run hold, all together.
 	Promises []Promise
+	// Part is which file of a report in several files this is. Number 0: it is no such report.
+	Part Part
 	// Digest is what a download answer says another file of the same run must hash to (after unpacking): "sha1:hex".
 	Digest string
 }
@@ -32,6 +34,15 @@ type Promise struct {
 	Kind  TransactionKind
 	Count int64
 	Money Money
+}
+
+// Part is one of the files that a long report is split into. A run needs all of them.
+type Part struct {
+	Of     string // the report, for telling its files from another's of the same day
+	Number int64  // from 1
+	Last   bool   // the file ends the report
+	Rows   int64  // in this file
+	Total  int64  // rows in all files of the report; told by the last one
 }
 
 // Entry is one line of a statement. Kind may be one of the extra words below.
@@ -51,7 +62,9 @@ type Entry struct {
 	Adjusts bool
 	// Part is true for one of several rows that a movement may be given in, such as the captures of a payment. Rows of one id whose
 	// Aliases differ then add up; with the same Aliases it is one row given twice. The reader need not remember which ids it has seen.
-	Part       bool
+	Part bool
+	// Final is true for a status that is not the snapshot of a movement under way: what is pending in such a row has not come.
+	Final      bool
 	OccurredAt time.Time
 	Line       int // of the unpacked file, from 1
 }

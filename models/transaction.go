@@ -24,7 +24,7 @@ type Transaction struct {
 	Source        string    // callback, import, reconcile
 	CallbackID    string    // evidence: the callback that last changed it
 	OccurredAt    time.Time `gorm:"serializer:utc"` // when the money moved, by the provider's clock
-	LostAt        time.Time `gorm:"serializer:utc"` // disputes: when it was lost, by the provider's clock; zero: not lost
+	LostAt        time.Time `gorm:"serializer:utc"` // disputes: when it was lost, by the provider's clock; zero: not lost. Their reversals: when it was last told won
 	CreatedAt     time.Time `gorm:"serializer:utc;autoCreateTime:false"`
 	UpdatedAt     time.Time `gorm:"serializer:utc;autoUpdateTime:false"`
 }

@@ -25,13 +25,21 @@ func (r *run) neighbours(at time.Time) []string {
 	return days
 }
 
-// unread says whether a day's statement has still to be read.
-func (r *run) unread(date string) bool { return date != r.day.String() && !r.ran[date] }
+// waits says whether the statement of one of the days has still to be read for rows of this kind.
+func (r *run) waits(days []string, kind models.TransactionKind) bool {
+	return slices.ContainsFunc(days, func(date string) bool {
+		if date == r.day.String() {
+			return !r.covers(kind)
+		}
+		kinds, ran := r.ran[date]
+		return !ran || kinds != nil && !slices.Contains(kinds, kind)
+	})
+}
 
-// loadNeighbours reads what earlier runs left open, and which of the days that matter have been run.
-func (r *run) loadNeighbours(ctx context.Context) error {
-	var err error
-	if r.others, err = r.book.OneSided(ctx, r.account.Name, r.day.String()); err != nil {
+// loadNeighbours reads what earlier runs left to this one, and which of the days that matter have been run.
+func (r *run) loadNeighbours(ctx context.Context) (err error) {
+	wanted := func(g *models.Gap) bool { return r.concerns(g) || r.explains(g) }
+	if r.others, err = r.book.OneSided(ctx, r.account.Name, r.day.String(), wanted); err != nil {
 		return err
 	}
 	dates := []string{r.day.Add(-1).String(), r.day.Add(1).String()}
@@ -48,7 +56,9 @@ func (r *run) loadNeighbours(ctx context.Context) error {
 
 // settleNeighbours decides what other days' runs left to this one.
 func (r *run) settleNeighbours(ctx context.Context) error {
-	r.others = slices.DeleteFunc(r.others, func(g models.Gap) bool { return !r.concerns(&g) && !r.explains(&g) })
+	if err := r.loadNeighbours(ctx); err != nil {
+		return err
+	}
 	names := map[ledger.Name]bool{}
 	entries := make([]held, len(r.others))
 	for i := range r.others {
@@ -90,7 +100,7 @@ func (r *run) settleAwaitedEntry(g *models.Gap, t *models.Transaction, booked bo
 	case r.explains(g), !booked, r.used[localOf(t).key()], t.Status != models.StatusSucceeded, r.inDay(t.OccurredAt):
 		r.healed = append(r.healed, g.ID)
 	case !r.covers(g.EntryKind): // the file that could have it is still to be read
-	case !slices.ContainsFunc(g.WaitsFor, r.unread):
+	case !r.waits(g.WaitsFor, g.EntryKind):
 		r.decide(g, finding{verdict: verdict{kind: models.GapMissingProvider}, row: t})
 	}
 }
@@ -99,7 +109,7 @@ func (r *run) settleAwaitedEntry(g *models.Gap, t *models.Transaction, booked bo
 // is matched to that day's statement.
 func (r *run) settleAwaitedRow(g *models.Gap, e *held, t *models.Transaction, booked bool) {
 	if !booked {
-		if !slices.ContainsFunc(g.WaitsFor, r.unread) {
+		if !r.waits(g.WaitsFor, g.EntryKind) && r.covers(g.EntryKind) {
 			r.decide(g, finding{verdict: verdict{kind: models.GapMissingLocal}, entry: e})
 		}
 		return

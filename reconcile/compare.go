@@ -57,7 +57,8 @@ func differences(e *models.Entry, l *local) []string {
 			differs = append(differs, differsAmount)
 		}
 	}
-	if statusDiffers(e.Status, l.status) {
+	unpaid := e.Final && e.Status == models.StatusPending && l.status == models.StatusSucceeded
+	if unpaid || statusDiffers(e.Status, l.status) {
 		differs = append(differs, differsStatus)
 	}
 	return differs

@@ -18,7 +18,8 @@ var csvHeader = []string{
 	"reason", "next", "first_seen", "age_days",
 }
 
-// WriteCSV prints one row a gap, open and carried. Accounts that could not be run have none: their errors are told elsewhere.
+// WriteCSV prints one row a gap, open and carried, and one without a gap's id for every kind of row that was not understood. Accounts
+// that could not be run have none: their errors are told elsewhere.
 func WriteCSV(w io.Writer, items []Item) error {
 	out := csv.NewWriter(w)
 	if err := out.Write(csvHeader); err != nil {
@@ -27,6 +28,11 @@ func WriteCSV(w io.Writer, items []Item) error {
 	for _, item := range items {
 		if item.Report == nil {
 			continue
+		}
+		for _, u := range item.Report.Statement.UnknownKinds {
+			if err := out.Write(csvUnknown(item.Report, u)); err != nil {
+				return err
+			}
 		}
 		for _, gaps := range [][]GapReport{item.Report.Gaps, item.Report.Carried} {
 			for i := range gaps {
@@ -38,6 +44,11 @@ func WriteCSV(w io.Writer, items []Item) error {
 	}
 	out.Flush()
 	return out.Error()
+}
+
+func csvUnknown(r *Report, u UnknownKind) []string {
+	return csvRow(r, &GapReport{Kind: "unknown_kind", EntryKind: models.EntryAdjustment, Statement: &models.Side{File: u.File, Line: u.FirstRow},
+		Reason: u.String()})
 }
 
 func csvRow(r *Report, g *GapReport) []string {

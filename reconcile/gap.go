@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"slices"
 
 	"paybook/models"
@@ -39,22 +40,45 @@ func gapID(account, date string, n name, kind models.GapKind) string {
 
 // finishGaps turns the findings into gaps, with their orders, in an order that only depends on them.
 func (r *run) finishGaps(ctx context.Context) error {
+	clues := r.clues()
+	seen := make(map[string]bool, len(r.findings))
+	r.gaps = make([]models.Gap, 0, len(r.findings))
+	err := eachChunk(r.findings, bookChunk, func(chunk []finding) error {
+		orders, err := r.ordersOf(ctx, chunk)
+		if err != nil {
+			return err
+		}
+		r.writeGaps(chunk, orders, clues, seen)
+		clear(chunk) // the rows behind them are not needed any more, and may be many
+		return nil
+	})
+	r.findings = nil
+	return err
+}
+
+// bookChunk is how many rows of the book are asked for at once: what is known of them is in memory until they are settled.
+const bookChunk = 1000
+
+func eachChunk[T any](list []T, size int, f func([]T) error) error {
+	for chunk := range slices.Chunk(list, size) {
+		if err := f(chunk); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *run) ordersOf(ctx context.Context, findings []finding) (map[string]models.Order, error) {
 	ids := map[string]bool{}
-	for _, f := range r.findings {
-		ids[f.orderID()] = true
+	for i := range findings {
+		ids[findings[i].orderID()] = true
 	}
 	delete(ids, "")
-	list := make([]string, 0, len(ids))
-	for id := range ids {
-		list = append(list, id)
-	}
-	orders, err := r.book.Orders(ctx, list)
-	if err != nil {
-		return err
-	}
-	clues := r.clues()
-	seen := map[string]bool{}
-	for _, f := range r.findings {
+	return r.book.Orders(ctx, slices.Collect(maps.Keys(ids)))
+}
+
+func (r *run) writeGaps(findings []finding, orders map[string]models.Order, clues clues, seen map[string]bool) {
+	for _, f := range findings {
 		g := r.gap(f)
 		for n := 2; seen[g.ID]; n++ { // two differences of one name, against all rules: both are told
 			g.ID = gapID(g.Account, g.Date, name{g.EntryKind, fmt.Sprintf("%s#%d", g.TransactionID, n)}, g.Kind)
@@ -63,11 +87,9 @@ func (r *run) finishGaps(ctx context.Context) error {
 		if o, known := orders[g.OrderID]; known {
 			g.Order = &models.Side{Amount: o.Money().Text(), Currency: o.Currency, Status: string(o.Status)}
 		}
-		g.Reason, g.Next = r.reason(&f, &g)+clues.of(&f), r.next(&f, &g)
+		g.Reason, g.Next = r.reason(&f, &g)+clues.of(&f), r.words.word(r.next(&f, &g))
 		r.gaps = append(r.gaps, g)
 	}
-	sortGaps(r.gaps)
-	return nil
 }
 
 func (f *finding) orderID() string {
@@ -99,7 +121,7 @@ func (r *run) gap(f finding) models.Gap {
 		}
 	}
 	g.EntryKind, g.TransactionID = of.kind, of.id
-	if slices.ContainsFunc(f.waits, r.unread) {
+	if r.waits(f.waits, of.kind) {
 		g.State = models.GapCarried
 		slices.Sort(f.waits)
 		g.WaitsFor = slices.Compact(f.waits)
@@ -124,8 +146,8 @@ var gapKinds = []models.GapKind{
 	models.GapDuplicatePayment, models.GapNotAllowed,
 }
 
-func sortGaps(gaps []models.Gap) {
-	slices.SortFunc(gaps, func(a, b models.Gap) int {
+func sortGaps(gaps []*models.Gap) {
+	slices.SortFunc(gaps, func(a, b *models.Gap) int {
 		return cmp.Or(cmp.Compare(a.Date, b.Date), cmp.Compare(slices.Index(gapKinds, a.Kind), slices.Index(gapKinds, b.Kind)),
 			cmp.Compare(slices.Index(kindOrder, a.EntryKind), slices.Index(kindOrder, b.EntryKind)),
 			cmp.Compare(a.TransactionID, b.TransactionID), cmp.Compare(a.ID, b.ID))

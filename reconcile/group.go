@@ -70,6 +70,8 @@ func (r *run) settleGroup(g *group) {
 		r.use(t)
 	}
 	r.joinParts(g)
+	g.shareOrder()
+	r.dropCopies(g)
 	repeats, taken := g.repeats()
 	if len(repeats)+len(taken) < len(g.rows)-1 {
 		r.found(finding{verdict: verdict{kind: models.GapConflict, differs: conflictOf(g.rows)}, entry: first, row: t, rows: g.rows})
@@ -105,13 +107,57 @@ func (r *run) joinParts(g *group) {
 	})
 }
 
+// shareOrder gives the movement's rows the order that one of them names: a file without that column does not contradict one that has it.
+func (g *group) shareOrder() {
+	order := ""
+	for _, h := range g.rows {
+		order = cmp.Or(order, h.OrderID)
+	}
+	for _, h := range g.rows {
+		h.OrderID = cmp.Or(h.OrderID, order)
+	}
+}
+
+// dropCopies takes out rows that another report of the same day has as well: two reports that both list everything tell each movement
+// twice, where one that does so repeats itself.
+func (r *run) dropCopies(g *group) {
+	first := g.rows[0]
+	seen := map[report]bool{r.reportOf(first): true}
+	g.rows = slices.DeleteFunc(g.rows, func(h *held) bool {
+		of := r.reportOf(h)
+		copied := !seen[of] && sameTelling(h, first)
+		seen[of] = true
+		if copied {
+			r.compared--
+			r.copies++
+			r.stated.forget(&h.Entry)
+		}
+		return copied
+	})
+}
+
+// report is a sort of file: what a provider makes two of for one day.
+type report struct {
+	title string
+	only  models.TransactionKind
+}
+
+func (r *run) reportOf(h *held) report {
+	s := &r.inputs[h.place.file].statement
+	return report{s.Title, s.Only}
+}
+
+func sameTelling(a, b *held) bool {
+	return a.Money == b.Money && a.Status == b.Status && a.OrderID == b.OrderID
+}
+
 // repeats tells the first row's repetitions, and rows that take it back under its own id. What is neither contradicts it.
 func (g *group) repeats() (same, taken []*held) {
 	first := g.rows[0]
 	for _, h := range g.rows[1:] {
 		switch {
 		case h.Money != first.Money:
-		case h.Status == first.Status && h.OrderID == first.OrderID:
+		case sameTelling(h, first):
 			same = append(same, h)
 		case h.Status == models.StatusReversed && first.Status == models.StatusSucceeded:
 			taken = append(taken, h)

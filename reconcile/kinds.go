@@ -41,8 +41,9 @@ func (r *run) judgeKinds(in *input, s *sheet) error {
 			first.word, s.entries), Next: "is it this account's statement, and are its kinds configured (settings.statement.kinds)?"}
 	}
 	for _, u := range s.unknown {
-		r.note("%s: kind %q is a word we do not know: %s, the first is row %d; counted as an adjustment, not compared", in.label, u.word,
-			plural(int(u.count), "row"), u.line)
+		unknown := UnknownKind{File: in.label, Word: u.word, Rows: u.count, FirstRow: u.line}
+		r.unknown = append(r.unknown, unknown)
+		r.note("%s", unknown)
 	}
 	return nil
 }
@@ -61,14 +62,26 @@ func checkText(in *input, e *models.Entry) error {
 	return nil
 }
 
-// covers says whether the day's files can hold rows of this kind at all. Declared to have no statement, the day is covered.
-func (r *run) covers(kind models.TransactionKind) bool {
-	if len(r.inputs) == 0 {
-		return true
+// kinds are the only kinds of rows that the day's files can hold; nil is any. Declared to have no statement, the day has all kinds, none
+// of them with a row.
+func (r *run) kinds() []models.TransactionKind {
+	var kinds []models.TransactionKind
+	for _, in := range slices.Concat(r.inputs, r.left) {
+		switch {
+		case in.twin != nil || !in.statement.Compared && in.ownedBy == "":
+		case in.statement.Only == "":
+			return nil
+		default:
+			kinds = append(kinds, in.statement.Only)
+		}
 	}
-	return slices.ContainsFunc(r.inputs, func(in *input) bool {
-		return in.twin == nil && in.statement.Compared && (in.statement.Only == "" || in.statement.Only == kind)
-	})
+	return kinds
+}
+
+// covers says whether the day's files can hold rows of this kind at all.
+func (r *run) covers(kind models.TransactionKind) bool {
+	kinds := r.kinds()
+	return kinds == nil || slices.Contains(kinds, kind)
 }
 
 // noteUncovered tells of the book's rows that no file of the day could have.
@@ -78,4 +91,28 @@ func (r *run) noteUncovered(counts map[models.TransactionKind]int) {
 			r.note("the files given hold no %ss by their nature: %s of the book not looked for", kindWords[kind], plural(n, kindWords[kind]))
 		}
 	}
+}
+
+// leftNotes tells of what earlier runs of the day have found of kinds that this one did not look at.
+func leftNotes(left []models.Gap) []string {
+	counts := map[models.TransactionKind]int{}
+	for i := range left {
+		counts[left[i].EntryKind]++
+	}
+	var notes []string
+	for _, kind := range kindOrder {
+		if n := counts[kind]; n > 0 {
+			notes = append(notes, fmt.Sprintf("the files given hold no %ss by their nature: %s of earlier runs of this day left as %s",
+				kindWords[kind], plural(n, "gap"), map[bool]string{true: "it is", false: "they are"}[n == 1]))
+		}
+	}
+	return notes
+}
+
+// withArticle is a title as a sentence says it: "a trade bill", "an account bill".
+func withArticle(title string) string {
+	if title != "" && strings.ContainsRune("aeiouAEIO", rune(title[0])) {
+		return "an " + title
+	}
+	return "a " + title
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
+	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -39,7 +41,22 @@ func TestUnknownKinds(t *testing.T) {
 			t.Errorf("notes %q do not say %q", r.Notes, w)
 		}
 	}
-	if r = run(t, b, a, "2026-11-28", statement(t, sale)); r.Notes != nil {
+	if want := []reconcile.UnknownKind{{File: "statement.csv", Word: "PAYMENTO", Rows: 2, FirstRow: 3}}; !slices.Equal(r.Statement.UnknownKinds, want) {
+		t.Errorf("unknown kinds %+v, want %+v", r.Statement.UnknownKinds, want)
+	}
+	var asJSON, asCSV bytes.Buffer
+	if err := errors.Join(reconcile.WriteJSON(&asJSON, []reconcile.Item{{Report: r}}), reconcile.WriteCSV(&asCSV, []reconcile.Item{{Report: r}})); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(asJSON.String(), `"word": "PAYMENTO"`) {
+		t.Errorf("JSON does not say it:\n%s", asJSON.String())
+	}
+	rows, err := csv.NewReader(&asCSV).ReadAll()
+	if err != nil || len(rows) != 2 || rows[1][2] != "" || rows[1][3] != "unknown_kind" || rows[1][15] != "statement.csv" || rows[1][16] != "3" ||
+		!strings.Contains(rows[1][23], "PAYMENTO") {
+		t.Errorf("CSV rows %q, %v", rows, err)
+	}
+	if r = run(t, b, a, "2026-11-28", statement(t, sale)); r.Notes != nil || r.Statement.UnknownKinds != nil {
 		t.Errorf("notes of a known file: %q", r.Notes)
 	}
 }
@@ -144,5 +161,20 @@ func TestCarriedWaitsForAFileOfItsKind(t *testing.T) {
 	} {
 		a := reconcile.Account{Name: "shop", Zone: shanghai, Provider: script{statement: models.Statement{Compared: true, Only: c.only}}}
 		wantRun(t, run(t, b, a, "2026-11-29", file(t, "s.csv", []byte(string(c.only)+"x"))), "0 0", c.want...)
+	}
+}
+
+// TestRecognised: a file that is not compared is named as a sentence names it.
+func TestRecognised(t *testing.T) {
+	b := sqlite(t)
+	a := reconcile.Account{Name: "shop", Provider: scripts{"a.csv": {models.Statement{Title: "account bill"}, nil}, "b.csv": {models.Statement{Title: "fund-flow bill"}, nil},
+		"c.csv": stated("")}}
+	r := run(t, b, a, "2026-11-28", scripted(t, "a.csv", "b.csv", "c.csv")...)
+	if want := []string{"a.csv: recognised as an account bill, not compared", "b.csv: recognised as a fund-flow bill, not compared"}; !slices.Equal(r.Notes, want) {
+		t.Errorf("notes %q, want %q", r.Notes, want)
+	}
+	_, err := tryRun(t.Context(), b, a, day(t, "2026-11-29"), scripted(t, "a.csv", "b.csv")...)
+	if err == nil || !strings.Contains(err.Error(), "a.csv is an account bill, b.csv is a fund-flow bill") {
+		t.Errorf("error %v", err)
 	}
 }

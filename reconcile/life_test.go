@@ -2,7 +2,9 @@ package reconcile_test
 
 import (
 	"context"
+	"errors"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -235,7 +237,7 @@ func TestDryRun(t *testing.T) {
 	}
 }
 
-// TestRunsAtOnce: one saves, the others find the same and add nothing.
+// TestRunsAtOnce: one is made, the others are told at once that it is; what they would have found is not written twice.
 func TestRunsAtOnce(t *testing.T) {
 	ledgertest.Each(t, func(t *testing.T, b *ledger.Ledger) {
 		a := plainAccount(t)
@@ -248,18 +250,56 @@ func TestRunsAtOnce(t *testing.T) {
 			wg.Go(func() { reports[i], errs[i] = tryRun(context.Background(), b, a, d, f) })
 		}
 		wg.Wait()
+		ids := map[string]bool{}
 		for i := range reports {
-			if errs[i] != nil {
-				t.Fatal(errs[i])
+			switch {
+			case errs[i] == nil:
+				ids[reports[i].RunID] = true
+			case !errors.Is(errs[i], reconcile.ErrBusy):
+				t.Error(errs[i])
 			}
-			if reports[i].RunID != reports[0].RunID {
-				t.Errorf("runs %s and %s, want one", reports[i].RunID, reports[0].RunID)
-			}
+		}
+		if len(ids) != 1 {
+			t.Errorf("runs %v, want one", ids)
 		}
 		gaps, _, err := b.Gaps(t.Context(), ledger.GapFilter{Account: "shop"})
 		if err != nil || len(gaps) != 2 {
 			t.Errorf("%d gaps (%v), want 2", len(gaps), err)
 		}
+	})
+}
+
+// TestBusy: while a run is under way, the same run is refused, and not another day's, another account's, or one that writes nothing.
+func TestBusy(t *testing.T) {
+	ledgertest.Each(t, func(t *testing.T, b *ledger.Ledger) {
+		paid(t, b, "p1 2026-11-28 10:00:00")
+		f, d := statement(t, "p1 2026-11-28 10:00:00"), day(t, "2026-11-28")
+		a, other := plainAccount(t), plainAccount(t)
+		other.Name = "other"
+		slow := a
+		slow.Provider = slowProvider{a.Provider, func() {
+			_, err := tryRun(t.Context(), b, a, d, f)
+			if !errors.Is(err, reconcile.ErrBusy) || !strings.Contains(err.Error(), "busy: the same run is under way since 20") {
+				t.Errorf("the same run meanwhile: %v", err)
+			}
+			if r, err := reconcile.Run(t.Context(), b, a, reconcile.Files(f), d, reconcile.Options{DryRun: true, Now: noon}); err != nil || r.Matched != 1 {
+				t.Errorf("a dry run meanwhile: %v", err)
+			}
+			if _, err := tryRun(t.Context(), b, other, d); err != nil {
+				t.Errorf("another account meanwhile: %v", err)
+			}
+		}}
+		wantRun(t, run(t, b, slow, "2026-11-28", f), "1 1")
+		wantRun(t, run(t, b, a, "2026-11-28", f), "1 1") // the claim has ended with its run
+		if _, err := tryRun(t.Context(), b, a, d, file(t, "x.csv", []byte("x"))); err == nil || errors.Is(err, reconcile.ErrBusy) {
+			t.Errorf("a wrong file: %v", err)
+		}
+		gone, cancel := context.WithCancel(t.Context())
+		slow.Provider = slowProvider{a.Provider, cancel}
+		if _, err := tryRun(gone, b, slow, d, f); !errors.Is(err, context.Canceled) {
+			t.Errorf("a run that is stopped: %v", err)
+		}
+		wantRun(t, run(t, b, a, "2026-11-28", f), "1 1") // and so it has after an error, or when it was stopped
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 
 	"paybook/models"
 	"paybook/reconcile"
@@ -138,5 +139,63 @@ func TestGapReport(t *testing.T) {
 	got := reconcile.NewGapReport(g, nil, time.Date(2026, 12, 1, 23, 0, 0, 0, time.UTC))
 	if got.FirstSeen != "2026-11-29" || got.AgeDays != 2 || got.Account != "shop" || got.Date != "2026-11-28" || got.Resolution != "" {
 		t.Errorf("NewGapReport = %+v", got)
+	}
+}
+
+// TestJSONOfEveryShape: laid out gap by gap it is what the encoder makes of the whole, and shows what a terminal would obey.
+func TestJSONOfEveryShape(t *testing.T) {
+	gap := reconcile.GapReport{ID: "a1", Differs: []string{"amount"}, OrderID: "<o>\t=1", Statement: &models.Side{Amount: "1.00"}}
+	one, two := []reconcile.GapReport{gap}, []reconcile.GapReport{gap, {ID: "a2", Reason: "    \"gaps\": [],\n"}}
+	none := []reconcile.GapReport{}
+	for _, r := range []reconcile.Report{
+		{Account: "a", Gaps: none, Carried: none, Healed: none}, {Account: "a", Gaps: two, Carried: none, Healed: one},
+		{Account: "a", Gaps: none, Carried: two, Healed: none, Accepted: one}, {Gaps: one, Carried: one, Healed: two, Notes: []string{"    \"healed\": [],"}},
+	} {
+		var got, want bytes.Buffer
+		items := []reconcile.Item{{Report: &r}, {Account: "b", Err: errors.New("no")}, {Report: &r}}
+		encoder := json.NewEncoder(&want)
+		encoder.SetIndent("", "  ")
+		if err := errors.Join(reconcile.WriteJSON(&got, items), encoder.Encode(items)); err != nil {
+			t.Fatal(err)
+		}
+		if got.String() != want.String() {
+			t.Errorf("written:\n%s\nwant:\n%s", got.String(), want.String())
+		}
+	}
+	steering := "a\x1b[31m\x7f\u009b2J\u202etxt\u200b\U000e0041 0 \u4e2d"
+	var out bytes.Buffer
+	report := reconcile.Report{Account: steering, Gaps: []reconcile.GapReport{{OrderID: steering}}, Notes: []string{steering}}
+	if err := reconcile.WriteJSON(&out, []reconcile.Item{{Report: &report}, {Account: steering, Err: errors.New(steering)}}); err != nil {
+		t.Fatal(err)
+	}
+	if i := strings.IndexFunc(out.String(), func(c rune) bool { return c != '\n' && (unicode.IsControl(c) || unicode.Is(unicode.Cf, c)) }); i >= 0 {
+		t.Errorf("%q is left as it is", out.String()[i:i+4])
+	}
+	var back []map[string]any
+	if err := json.Unmarshal(out.Bytes(), &back); err != nil || back[0]["account"] != steering || back[1]["account"] != steering {
+		t.Errorf("read back: %v, %q", err, back)
+	}
+	out.Reset()
+	if err := reconcile.WriteJSON(&out, nil); err != nil || out.String() != "[]\n" {
+		t.Errorf("nothing is written as %q, %v", out.String(), err)
+	}
+}
+
+// TestCellsThatSteer: a control character neither hides a formula nor reaches a terminal, in a cell or a table.
+func TestCellsThatSteer(t *testing.T) {
+	r := &reconcile.Report{Gaps: []reconcile.GapReport{{TransactionID: "\t=1", OrderID: "\x1b[2J\u009b=2", ParentID: "\r\n+1", Reason: "\x7f@x"}}}
+	var asCSV, table bytes.Buffer
+	if err := errors.Join(reconcile.WriteCSV(&asCSV, []reconcile.Item{{Report: r}}), reconcile.WriteTable(&table, []reconcile.Item{{Report: r}}, false, 0)); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := csv.NewReader(&asCSV).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := []string{rows[1][6], rows[1][7], rows[1][8], rows[1][23]}; !slices.Equal(got, []string{"'=1", "[2J=2", "'+1", "'@x"}) {
+		t.Errorf("cells %q", got)
+	}
+	if strings.ContainsFunc(table.String(), func(c rune) bool { return c != '\n' && unicode.IsControl(c) }) {
+		t.Errorf("the table is %q", table.String())
 	}
 }

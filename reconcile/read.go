@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -46,11 +47,6 @@ func (r *run) findFiles(ctx context.Context, src Source) error {
 		}
 	}
 	r.label()
-	for _, in := range r.inputs {
-		if in.twin != nil {
-			r.note("%s: the same statement as %s, read once", in.label, in.twin.label)
-		}
-	}
 	return nil
 }
 
@@ -90,19 +86,31 @@ func (r *run) readFiles(ctx context.Context) error {
 			if sheet.money > 0 {
 				return fmt.Errorf("%s: the reader of %s calls it not compared and yet gave rows of it", in.name, r.account.Provider.Name())
 			}
-			r.note("%s: recognised as a %s, not compared", in.label, in.statement.Title)
+			r.note("%s: recognised as %s, not compared", in.label, withArticle(in.statement.Title))
 			continue
 		}
 		compared++
+		in.rows = sheet.entries
 		if err := r.judge(in, &sheet); err != nil {
 			return err
 		}
 	}
-	if compared == 0 && len(r.inputs) > 0 {
+	switch {
+	case compared > 0:
+	case len(r.left) > 0:
+		if err := r.nothingNew(); err != nil {
+			return err
+		}
+	case len(r.inputs) > 0:
 		return r.nothingToCompare()
 	}
-	if err := r.checkPromises(); err != nil {
-		return err
+	if len(r.left) == 0 { // what is promised counts their rows too
+		if err := r.checkParts(); err != nil {
+			return err
+		}
+		if err := r.checkPromises(); err != nil {
+			return err
+		}
 	}
 	return r.checkDigests()
 }
@@ -217,7 +225,7 @@ func (r *run) nothingToCompare() error {
 	var have []string
 	for _, in := range r.inputs {
 		if in.twin == nil {
-			have = append(have, in.label+" is a "+in.statement.Title)
+			have = append(have, in.label+" is "+withArticle(in.statement.Title))
 		}
 	}
 	return fmt.Errorf("no statement to compare for %s on %s: %s; give the statement itself, or declare that there is none with --no-statement",
@@ -235,7 +243,7 @@ func (r *run) checkDigests() error {
 			return in != answer && (kind == "sha1" && in.sha1 == want || kind == "sha256" && in.content == want)
 		}
 		kept, blame := false, answer
-		for _, in := range r.inputs {
+		for _, in := range slices.Concat(r.left, r.inputs) {
 			kept = kept || promised(in)
 			if in.statement.Compared {
 				blame = in

@@ -3,7 +3,7 @@ package reconcile
 import (
 	"encoding/json"
 	"errors"
-	"io"
+	"fmt"
 	"time"
 
 	"paybook/models"
@@ -39,6 +39,43 @@ type StatementReport struct {
 	Entries       int64        `json:"entries"`        // rows of the files that are compared
 	ControlTotals string       `json:"control_totals"` // agree; none when a file carries none
 	Totals        []Total      `json:"totals"`         // of rows that moved money or still may
+	// UnknownKinds are words for kinds of rows that the reader does not know. Their rows are counted as adjustments and not compared,
+	// which is no gap and leaves Result as it is.
+	UnknownKinds []UnknownKind `json:"unknown_kinds,omitempty"`
+	// LeftOut are settlement batches that belong to the runs of other dates.
+	LeftOut []LeftOut `json:"left_out,omitempty"`
+}
+
+// UnknownKind is one such word in one file.
+type UnknownKind struct {
+	File     string `json:"file"`
+	Word     string `json:"word"`
+	Rows     int64  `json:"rows"`
+	FirstRow int    `json:"first_row"` // of the unpacked file, from 1
+}
+
+// String is a sentence for people.
+func (u UnknownKind) String() string {
+	return fmt.Sprintf("%s: kind %q is a word we do not know: %s, the first is row %d; counted as an adjustment, not compared", u.File, u.Word,
+		plural(int(u.Rows), "row"), u.FirstRow)
+}
+
+// LeftOut is a batch that was found and not read.
+type LeftOut struct {
+	Name string `json:"name"`
+	Date string `json:"date"` // of the run that has read it
+}
+
+// lists are the report's lists of gaps.
+func (r *Report) lists() []*[]GapReport {
+	return []*[]GapReport{&r.Gaps, &r.Carried, &r.Healed, &r.Accepted}
+}
+
+// head is the report without its gaps, which may be many.
+func (r *Report) head() Report {
+	head := *r
+	head.Gaps, head.Carried, head.Healed, head.Accepted = []GapReport{}, []GapReport{}, []GapReport{}, nil
+	return head
 }
 
 // FileReport is one file.
@@ -138,14 +175,4 @@ func (i Item) MarshalJSON() ([]byte, error) {
 		Account string  `json:"account"`
 		Error   problem `json:"error"`
 	}{i.Account, p})
-}
-
-// WriteJSON prints the items as one array.
-func WriteJSON(w io.Writer, items []Item) error {
-	if items == nil {
-		items = []Item{}
-	}
-	out := json.NewEncoder(w)
-	out.SetIndent("", "  ")
-	return out.Encode(items)
 }

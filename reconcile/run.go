@@ -44,8 +44,8 @@ const edgeDefault = 10 * time.Second
 // tries is how often a run is made again because another run of its account was saved while it was under way.
 const tries = 3
 
-// ErrBusy means that other runs of the account kept coming in between.
-var ErrBusy = errors.New("busy: another run of this account is under way; try again when it has ended")
+// ErrBusy means that the same run is under way elsewhere, or that other runs of the account kept coming in between.
+var ErrBusy = errors.New("busy")
 
 // Run reconciles one account and day. What is wrong with a file is a *models.FileError; after any error nothing is written. Gaps are
 // no error: see the report's Result.
@@ -53,13 +53,21 @@ func Run(ctx context.Context, book *ledger.Ledger, a Account, src Source, day Da
 	if err := fill(&a, &o); err != nil {
 		return nil, err
 	}
+	if o.DryRun {
+		return runOnce(ctx, book, a, src, day, o, nil)
+	}
+	gate, err := enter(ctx, book, a.Name, day)
+	if err != nil {
+		return nil, err
+	}
+	defer gate.leave(ctx)
 	for range tries {
-		report, err := runOnce(ctx, book, a, src, day, o)
+		report, err := runOnce(ctx, book, a, src, day, o, gate)
 		if !errors.Is(err, ledger.ErrMoved) {
 			return report, err
 		}
 	}
-	return nil, fmt.Errorf("reconcile %s, %s: %w", a.Name, day, ErrBusy)
+	return nil, fmt.Errorf("reconcile %s, %s: %w: other runs of this account are under way; try again when they have ended", a.Name, day, ErrBusy)
 }
 
 func fill(a *Account, o *Options) error {
@@ -94,9 +102,12 @@ type run struct {
 
 	files         []*outer
 	inputs        []*input
+	left          []*input // batches that belong to the runs of other dates
+	unknown       []UnknownKind
 	notes         []string
 	entries       int64
 	compared      int64
+	copies        int64 // rows that another report of the day has as well
 	stated        totals
 	idle          totals // what the statement's rows that moved nothing add up to: a summary counts them too
 	controlTotals string
@@ -107,20 +118,21 @@ type run struct {
 	booked       totals
 	transactions int64
 
-	numbered map[string][]*local           // refunds stored behind their payment's id, by the shop's number
-	disputed map[name][]models.Transaction // chargebacks that share a name with another: all of one payment
-	others   []models.Gap                  // other days' gaps that this statement may settle
-	ran      map[string]bool               // days that have been run
-	used     map[name]bool                 // rows of the book that were matched after the streams had ended, by what they are stored under and called
+	numbered map[string][]*local                 // refunds stored behind their payment's id, by the shop's number
+	disputed map[name][]models.Transaction       // chargebacks that share a name with another: all of one payment
+	others   []models.Gap                        // other days' gaps that this statement may settle
+	ran      map[string][]models.TransactionKind // days that have been run, with the only kinds their files can hold; nil is any
+	used     map[name]bool                       // rows of the book that were matched after the streams had ended, by what they are stored under and called
 	crossed  []ledger.Crossed
 	healed   []string // ids of other days' gaps
 	findings []finding
 	gaps     []models.Gap
+	words    interner
 }
 
-func runOnce(ctx context.Context, book *ledger.Ledger, a Account, src Source, day Day, o Options) (*Report, error) {
+func runOnce(ctx context.Context, book *ledger.Ledger, a Account, src Source, day Day, o Options, gate *turnstile) (*Report, error) {
 	r := &run{book: book, account: a, day: day, progress: o.Progress, stated: totals{}, idle: totals{}, booked: totals{}, payouts: map[string]ledger.Payout{},
-		used: map[name]bool{}, disputed: map[name][]models.Transaction{}, controlTotals: controlAgree}
+		used: map[name]bool{}, disputed: map[name][]models.Transaction{}, words: interner{}, controlTotals: controlAgree}
 	r.from, r.to = day.Bounds(a.Zone, a.Cut)
 	if err := r.findFiles(ctx, src); err != nil {
 		return nil, err
@@ -133,6 +145,7 @@ func runOnce(ctx context.Context, book *ledger.Ledger, a Account, src Source, da
 	if err := r.compare(ctx); err != nil {
 		return nil, err
 	}
+	gate.saving(ctx)
 	return r.save(ctx, o)
 }
 
@@ -141,7 +154,7 @@ func (r *run) compare(ctx context.Context) (err error) {
 	if r.turn, err = r.book.Turn(ctx, r.account.Name); err != nil {
 		return err
 	}
-	if err := r.loadNeighbours(ctx); err != nil {
+	if err := r.leaveOutBatches(ctx); err != nil {
 		return err
 	}
 	if err := r.stream(ctx); err != nil {

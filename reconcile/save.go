@@ -1,7 +1,6 @@
 package reconcile
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -16,8 +15,9 @@ import (
 	"paybook/models"
 )
 
-// storedReportMax bounds the report kept with a run, in bytes. Of a larger one the gaps are found in their own table only.
-const storedReportMax = 32 << 20
+// storedReportMax bounds the report kept with a run, in bytes. Of a larger one the gaps are found in their own table only, for here they
+// would be in memory several times over.
+const storedReportMax = 4 << 20
 
 func payoutOf(e *models.Entry, file string) ledger.Payout {
 	return ledger.Payout{PayoutID: e.TransactionID, Money: e.Money, Status: e.Status, OccurredAt: e.OccurredAt, File: file}
@@ -28,14 +28,15 @@ func (r *run) save(ctx context.Context, o Options) (*Report, error) {
 	now := o.Now()
 	run := models.Run{Account: r.account.Name, Provider: r.account.ProviderName, Date: r.day.String(), TimeZone: r.account.Zone.String(),
 		Entries: r.entries, ControlTotals: r.controlTotals, CreatedAt: now}
-	found := ledger.Findings{Turn: r.turn, Gaps: r.gaps, Healed: r.healed, Crossed: r.crossed, Payouts: r.sortedPayouts()}
+	found := ledger.Findings{Turn: r.turn, Kinds: r.kinds(), Gaps: r.gaps, Healed: r.healed, Crossed: r.crossed, Payouts: r.sortedPayouts()}
 	for _, f := range r.files {
 		run.Files = append(run.Files, models.RunFile{Name: f.label, SHA256: f.packed})
 	}
 	for _, in := range r.inputs {
 		if in.twin == nil {
 			found.Files = append(found.Files, ledger.StatementFile{Name: in.label, Title: in.statement.Title, SHA256: in.hash(),
-				ContentSHA256: in.content, Compared: in.statement.Compared})
+				ContentSHA256: in.content, Compared: in.statement.Compared, Only: in.statement.Only,
+				Batch: in.statement.Batch && in.rows > 0}) // one without rows is like any other
 		}
 	}
 	if o.DryRun {
@@ -62,12 +63,20 @@ func (r *run) sortedPayouts() []ledger.Payout {
 	return list
 }
 
+// keepReport keeps the report with its run, unless it is too large for that.
 func keepReport(run *models.Run, report *Report) error {
-	text, err := json.Marshal(report)
-	if err == nil && len(text) > storedReportMax {
-		short := *report
-		short.Gaps, short.Carried, short.Healed, short.Accepted = []GapReport{}, []GapReport{}, []GapReport{}, nil
-		text, err = json.Marshal(short)
+	head := report.head()
+	text, err := json.Marshal(head)
+	size := len(text)
+	for _, list := range report.lists() {
+		for i := 0; i < len(*list) && size <= storedReportMax && err == nil; i++ {
+			var gap []byte
+			gap, err = json.Marshal((*list)[i])
+			size += len(gap)
+		}
+	}
+	if err == nil && size <= storedReportMax {
+		text, err = json.Marshal(report)
 	}
 	run.Report = string(text)
 	return err
@@ -75,68 +84,88 @@ func keepReport(run *models.Run, report *Report) error {
 
 // sign hashes all that the run has found, without what changes from run to run.
 func (r *run) sign(run *models.Run, report *Report, found *ledger.Findings) error {
-	still := *report
-	still.RunID = ""
-	for _, list := range []*[]GapReport{&still.Gaps, &still.Carried, &still.Healed, &still.Accepted} {
-		*list = slices.Clone(*list)
-		for i := range *list {
-			(*list)[i].New, (*list)[i].FirstSeen, (*list)[i].AgeDays = false, "", 0
-		}
-	}
 	slices.SortFunc(found.Crossed, func(a, b ledger.Crossed) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.TransactionID, b.TransactionID), cmp.Compare(a.Date, b.Date))
 	})
-	var text bytes.Buffer
-	if err := json.NewEncoder(&text).Encode([]any{still, found.Crossed, found.Payouts, found.Files}); err != nil {
+	still := report.head()
+	still.RunID = ""
+	sum := sha256.New()
+	out := json.NewEncoder(sum)
+	if err := out.Encode([]any{still, found.Payouts, found.Files}); err != nil {
 		return err
 	}
-	sum := sha256.Sum256(text.Bytes())
-	run.Fingerprint = hex.EncodeToString(sum[:])
+	for _, c := range found.Crossed {
+		if err := out.Encode(c); err != nil {
+			return err
+		}
+	}
+	for i, list := range report.lists() {
+		for _, g := range *list {
+			g.New, g.FirstSeen, g.AgeDays = false, "", 0
+			if err := out.Encode([]any{i, g}); err != nil {
+				return err
+			}
+		}
+	}
+	run.Fingerprint = hex.EncodeToString(sum.Sum(nil))
 	return nil
 }
 
 // report puts the run into the form that is printed.
 func (r *run) report(run *models.Run, saved ledger.Saved, now time.Time) *Report {
 	out := &Report{Account: run.Account, Provider: run.Provider, Date: run.Date, TimeZone: run.TimeZone, RunID: run.ID,
-		Statement: StatementReport{Files: []FileReport{}, Entries: r.entries, ControlTotals: r.controlTotals, Totals: r.stated.report(true)},
-		Ledger:    LedgerReport{Transactions: r.transactions, Totals: r.booked.report(false)},
-		Compared:  r.compared, Matched: r.match.matched,
+		Statement: StatementReport{Files: []FileReport{}, Entries: r.entries, ControlTotals: r.controlTotals, Totals: r.stated.report(true),
+			UnknownKinds: r.unknown, LeftOut: r.leftOut()},
+		Ledger:   LedgerReport{Transactions: r.transactions, Totals: r.booked.report(false)},
+		Compared: r.compared, Matched: r.match.matched,
 		Gaps: []GapReport{}, Carried: []GapReport{}, Healed: []GapReport{}, Summary: map[models.GapKind]int{},
-		Payouts: len(r.payouts), Notes: r.notes, Result: models.Balanced}
+		Payouts: len(r.payouts), Notes: slices.Clone(r.notes), Result: models.Balanced}
 	for _, f := range run.Files {
 		out.Statement.Files = append(out.Statement.Files, FileReport(f))
 	}
-	print := func(into *[]GapReport, gaps []models.Gap) {
-		sortGaps(gaps)
-		for _, g := range gaps {
-			line := NewGapReport(g, r.account.Zone, now)
-			line.Account, line.New = "", saved.New[g.ID]
-			if g.Date == run.Date {
-				line.Date = ""
-			}
-			*into = append(*into, line)
-		}
+	out.Notes = append(out.Notes, leftNotes(saved.Left)...)
+	out.Healed = slices.Grow(out.Healed, len(saved.Healed))
+	for _, g := range saved.Healed {
+		out.Healed = append(out.Healed, r.line(g, &saved, run.Date, now))
 	}
-	for _, g := range saved.Gaps {
-		if g.State == models.GapOpen {
-			out.Summary[g.Kind]++
-			out.Result = models.Gapped
-		}
+	gaps := slices.Clone(saved.Gaps)
+	for i := range saved.Left {
+		gaps = append(gaps, &saved.Left[i])
 	}
-	open := func(g models.Gap) bool { return g.State == models.GapOpen }
-	print(&out.Gaps, keep(saved.Gaps, open))
-	print(&out.Carried, keep(saved.Gaps, func(g models.Gap) bool { return !open(g) }))
-	print(&out.Healed, slices.Clone(saved.Healed))
-	print(&out.Accepted, slices.Clone(saved.Accepted))
+	sortGaps(gaps)
+	isOpen := func(g *models.Gap) bool { return g.State == models.GapOpen }
+	out.Gaps = slices.Grow(out.Gaps, count(gaps, isOpen)) // there may be very many, and growing into it takes twice the room
+	for _, g := range gaps {
+		line := r.line(g, &saved, run.Date, now)
+		if !isOpen(g) {
+			out.Carried = append(out.Carried, line)
+			continue
+		}
+		out.Gaps = append(out.Gaps, line)
+		out.Summary[g.Kind]++
+		out.Result = models.Gapped
+	}
+	for i := range saved.Accepted {
+		out.Accepted = append(out.Accepted, r.line(&saved.Accepted[i], &saved, run.Date, now))
+	}
 	return out
 }
 
-func keep(gaps []models.Gap, which func(models.Gap) bool) []models.Gap {
-	var list []models.Gap
-	for _, g := range gaps {
-		if which(g) {
-			list = append(list, g)
+// line is a gap as the report of its run has it.
+func (r *run) line(g *models.Gap, saved *ledger.Saved, date string, now time.Time) GapReport {
+	line := NewGapReport(*g, r.account.Zone, now)
+	line.Account, line.New, line.FirstSeen = "", saved.New[g.ID], r.words.word(line.FirstSeen)
+	if g.Date == date {
+		line.Date = ""
+	}
+	return line
+}
+
+func count[T any](list []T, which func(T) bool) (n int) {
+	for _, v := range list {
+		if which(v) {
+			n++
 		}
 	}
-	return list
+	return n
 }

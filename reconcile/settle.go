@@ -3,6 +3,7 @@ package reconcile
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 
 	"paybook/ledger"
@@ -13,6 +14,7 @@ import (
 // while the run was under way, and a movement may lie on the other side of midnight.
 func (r *run) settle(ctx context.Context) error {
 	left := r.match.unsettled()
+	r.match.waiting, r.match.differ = nil, nil
 	rows, err := r.lookUp(ctx, left)
 	if err != nil {
 		return err
@@ -22,8 +24,13 @@ func (r *run) settle(ctx context.Context) error {
 	}
 	groups := r.groups(left)
 	r.assign(groups, rows)
-	for _, g := range groups {
+	r.findings = slices.Grow(r.findings, len(groups))
+	for i, g := range groups {
 		r.settleGroup(g)
+		groups[i] = nil
+	}
+	if r.copies > 0 {
+		r.note("the reports overlap: %s that another report of the day has as well, read once", plural(int(r.copies), "row"))
 	}
 	for _, n := range r.match.begun {
 		r.cross(n, r.day.String())
@@ -60,18 +67,23 @@ func (r *run) pullBack(ctx context.Context, left []*held, rows map[ledger.Name]m
 
 // lookUp reads the book's rows by every name of the entries, and of what rows adjust.
 func (r *run) lookUp(ctx context.Context, list []*held) (map[ledger.Name]models.Transaction, error) {
-	names := map[ledger.Name]bool{}
-	for _, h := range slices.Concat(list, r.adjusts) {
-		for _, n := range h.names() {
-			names[r.name(n)] = true
-		}
-		for _, l := range []*local{h.pair, r.onlyByNumber(&h.Entry)} {
-			if l != nil {
-				names[r.name(l.key())] = true
+	rows := map[ledger.Name]models.Transaction{}
+	err := eachChunk(slices.Concat(list, r.adjusts), bookChunk, func(chunk []*held) error {
+		names := map[ledger.Name]bool{}
+		for _, h := range chunk {
+			for _, n := range h.names() {
+				names[r.name(n)] = true
+			}
+			for _, l := range []*local{h.pair, r.onlyByNumber(&h.Entry)} {
+				if l != nil {
+					names[r.name(l.key())] = true
+				}
 			}
 		}
-	}
-	rows, err := r.book.FindTransactions(ctx, names)
+		found, err := r.book.FindTransactions(ctx, names)
+		maps.Copy(rows, found)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -141,15 +153,53 @@ func (r *run) readAgain(ctx context.Context, suspects map[name]bool, left []*hel
 
 // settleBook is what the book holds of the day and the statement does not.
 func (r *run) settleBook(ctx context.Context) error {
-	names := map[ledger.Name]bool{}
+	var keys []name
+	seen := map[name]bool{} // a row has two names at most, and either may be gone
 	for _, l := range r.match.locals {
-		if l.status == models.StatusSucceeded && !r.used[l.key()] {
-			names[r.name(l.key())] = true
+		if l.status == models.StatusSucceeded && !r.used[l.key()] && !seen[l.key()] {
+			seen[l.key()] = true
+			keys = append(keys, l.key())
 		}
+	}
+	var missing []*models.Transaction
+	uncovered := map[models.TransactionKind]int{}
+	err := eachChunk(keys, bookChunk, func(chunk []name) error {
+		rows, err := r.notElsewhere(ctx, chunk)
+		for _, t := range rows {
+			if r.covers(t.Kind) {
+				missing = append(missing, t)
+			} else {
+				uncovered[t.Kind]++
+			}
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	r.noteUncovered(uncovered)
+	slices.SortFunc(missing, func(a, b *models.Transaction) int {
+		return cmp.Or(a.OccurredAt.Compare(b.OccurredAt), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.TransactionID, b.TransactionID))
+	})
+	for _, t := range missing {
+		waits := r.neighbours(t.OccurredAt)
+		for n := range r.account.Lag {
+			waits = append(waits, r.day.Add(n+1).String())
+		}
+		r.found(finding{verdict: verdict{kind: models.GapMissingProvider}, row: t, waits: waits})
+	}
+	return nil
+}
+
+// notElsewhere are the rows of the day that moved money and that no other day's statement has, as they are by now.
+func (r *run) notElsewhere(ctx context.Context, keys []name) ([]*models.Transaction, error) {
+	names := map[ledger.Name]bool{}
+	for _, n := range keys {
+		names[r.name(n)] = true
 	}
 	rows, err := r.book.FindTransactions(ctx, names)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, t := range rows {
 		for _, n := range bookNames(&t) {
@@ -158,30 +208,14 @@ func (r *run) settleBook(ctx context.Context) error {
 	}
 	elsewhere, err := r.book.CrossedElsewhere(ctx, r.day.String(), names)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	var missing []models.Transaction
-	uncovered := map[models.TransactionKind]int{}
+	var list []*models.Transaction
 	for _, t := range rows {
 		crossed := slices.ContainsFunc(bookNames(&t), func(n name) bool { return elsewhere[r.name(n)] })
-		switch {
-		case crossed || t.Status != models.StatusSucceeded || !r.inDay(t.OccurredAt):
-		case r.covers(t.Kind):
-			missing = append(missing, t)
-		default:
-			uncovered[t.Kind]++
+		if !crossed && t.Status == models.StatusSucceeded && r.inDay(t.OccurredAt) {
+			list = append(list, &t)
 		}
 	}
-	r.noteUncovered(uncovered)
-	slices.SortFunc(missing, func(a, b models.Transaction) int {
-		return cmp.Or(a.OccurredAt.Compare(b.OccurredAt), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.TransactionID, b.TransactionID))
-	})
-	for _, t := range missing {
-		waits := r.neighbours(t.OccurredAt)
-		for n := range r.account.Lag {
-			waits = append(waits, r.day.Add(n+1).String())
-		}
-		r.found(finding{verdict: verdict{kind: models.GapMissingProvider}, row: &t, waits: waits})
-	}
-	return nil
+	return list, nil
 }

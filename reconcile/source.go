@@ -20,8 +20,9 @@ type Source func(ctx context.Context, day Day) ([]File, error)
 // File is one statement file. It is opened more than once: first to be hashed, then to be read. What is opened should be an *os.File:
 // a zip is read from any place of it, where anything else is held in memory first, and bounded.
 type File struct {
-	Name string // its path, or what else people know it by
-	Open func() (io.ReadCloser, error)
+	Name  string // its path, or what else people know it by
+	Named bool   // given by name for this very day, and not found by a pattern
+	Open  func() (io.ReadCloser, error)
 }
 
 // NoFileError is a source that found nothing. It is never a balanced day.
@@ -46,7 +47,9 @@ func Files(paths ...string) Source {
 			if err := checkRegular(path); err != nil {
 				return nil, err
 			}
-			files = append(files, fileAt(path))
+			file := fileAt(path)
+			file.Named = true
+			files = append(files, file)
 		}
 		return files, nil
 	}
@@ -71,7 +74,11 @@ func Folder(globs []string) Source {
 		if len(paths) == 0 {
 			return nil, &NoFileError{Looked: looked}
 		}
-		return Files(paths...)(context.Background(), day)
+		files, err := Files(paths...)(context.Background(), day)
+		for i := range files {
+			files[i].Named = false
+		}
+		return files, err
 	}
 }
 

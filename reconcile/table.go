@@ -59,7 +59,11 @@ func (p *printer) report(r *Report) {
 	for _, f := range r.Statement.Files {
 		p.line("  %s  sha256 %.12s", plain(f.Name), f.SHA256)
 	}
-	if len(r.Statement.Files) == 0 {
+	switch {
+	case len(r.Statement.Files) > 0:
+	case len(r.Statement.LeftOut) > 0:
+		p.line("  no new statement")
+	default:
 		p.line("  no statement: declared so")
 	}
 	for _, note := range r.Notes {
@@ -122,6 +126,9 @@ func (p *printer) totals(r *Report) {
 	p.line("%s", t.Render())
 }
 
+// tableMax is how many gaps of a list a table shows: nobody reads more, and every one is laid out in memory.
+const tableMax = 1000
+
 // reasonMin is how narrow the reasons may get in the table; in a narrower terminal they stand below it.
 const reasonMin = 30
 
@@ -132,6 +139,8 @@ func (p *printer) gaps(title string, gaps []GapReport) {
 	if title != "" {
 		p.line("  %s", title)
 	}
+	more := len(gaps) - tableMax
+	gaps = gaps[:min(len(gaps), tableMax)]
 	narrow := p.gapTable(gaps, false).Render()
 	left := p.width - text.LongestLineLen(narrow) - len("  │")
 	beside := p.width <= 0 || left >= reasonMin
@@ -141,6 +150,9 @@ func (p *printer) gaps(title string, gaps []GapReport) {
 		narrow = t.Render()
 	}
 	p.line("%s", narrow)
+	if more > 0 {
+		p.line("  and %d more: app gaps list, or --format json", more)
+	}
 	for i := range gaps {
 		if !beside {
 			p.line("  %s: %s", gaps[i].ID, plain(gaps[i].Reason))

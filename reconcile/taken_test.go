@@ -140,7 +140,7 @@ func TestBatch(t *testing.T) {
 	a := reconcile.Account{Name: "shop", Provider: script{models.Statement{Compared: true, Batch: true}, []models.Entry{first, other}}}
 	wantRun(t, run(t, b, a, "2026-11-28", file(t, "s.csv", []byte("x"))), "2 1", "missing_local payment p3", "missing_provider payment p2")
 	a.Provider = script{statement: models.Statement{Compared: true}}
-	wantRun(t, run(t, b, a, "2026-11-20", file(t, "s.csv", []byte("x"))), "0 0")
+	wantRun(t, run(t, b, a, "2026-11-20", file(t, "s.csv", []byte("y"))), "0 0")
 }
 
 // TestLargeSums: sums beyond 64 bits do not wrap around.

@@ -56,6 +56,19 @@ func (t totals) row(e *models.Entry) {
 	add(&sum.amount, e.Money.Minor)
 }
 
+// forget takes a row out again that entry has added.
+func (t totals) forget(e *models.Entry) {
+	if isIdle(e.Status) {
+		return
+	}
+	sum := t.of(e.Kind, e.Money.Currency)
+	sum.count--
+	add(&sum.amount, -e.Money.Minor)
+	if e.Fee.Minor != 0 {
+		add(&t.of(e.Kind, cmp.Or(e.Fee.Currency, e.Money.Currency)).fee, -e.Fee.Minor)
+	}
+}
+
 func (t totals) local(l *local) {
 	sum := t.of(l.kind, l.money.Currency)
 	sum.count++

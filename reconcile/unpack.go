@@ -38,7 +38,9 @@ type input struct {
 	content   string // sha256 of it unpacked, hex
 	sha1      string // of it unpacked, hex
 	statement models.Statement
+	rows      int64  // that it had
 	twin      *input // an earlier one with the same content, which is read instead
+	ownedBy   string // the date of the run that has read this batch, if it is another's
 }
 
 // hash is what the input is kept under: of the file as it lies, or of what lies in it beside others.

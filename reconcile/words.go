@@ -133,6 +133,9 @@ func (r *run) clues() clues {
 	c := clues{byOrder: map[string][2]string{}}
 	for _, f := range r.findings {
 		order := f.orderID()
+		if order == "" || f.kind != models.GapMissingLocal && f.kind != models.GapMissingProvider {
+			continue
+		}
 		ids := c.byOrder[order]
 		switch {
 		case f.kind == models.GapMissingLocal:

@@ -7,14 +7,16 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"paybook/callback/parse"
 	"paybook/models"
 )
 
-// Verify proves the sender, then each item, before it reads what they mean: one event for each item. One item that is not
-// genuine, or not ours, refuses them all, since Adyen is given one answer for the whole request.
+// Verify proves the sender, then each item, before it reads what they mean: one event for each item. One item that is not genuine
+// refuses them all, since Adyen is given one answer for the whole request. An item of another merchant account is left aside where
+// others are ours: refused, it would keep ours from being booked for ever. With none of ours the request is refused.
 //
 // There is no timestamp in what is signed, and Adyen sends again for up to 30 days: a repeat is told by the book, not by its age.
 func (p *Provider) Verify(_ context.Context, cb models.Callback) ([]models.Event, error) {
@@ -34,18 +36,25 @@ func (p *Provider) Verify(_ context.Context, cb models.Callback) ([]models.Event
 			return nil, refuse(models.ReasonSignature, "item %d of %d: %v", i+1, len(items), err)
 		}
 	}
-	for i, it := range items { // only now: whose a forgery claims to be is nobody's business
-		if account := it.text("merchantAccountCode"); !p.merchants[account] {
-			return nil, refuse(models.ReasonMerchant, "item %d of %d: merchant account %q, which settings.merchant_accounts does not list",
-				i+1, len(items), clip(account))
-		}
+	if !slices.ContainsFunc(items, p.isOurs) { // only now: whose a forgery claims to be is nobody's business
+		return nil, refuse(models.ReasonMerchant, "%s", foreign(items[0]))
 	}
 	events := make([]models.Event, len(items))
 	for i, it := range items {
-		events[i] = p.event(it, cb.ReceivedAt)
+		if p.isOurs(it) {
+			events[i] = p.event(it, cb.ReceivedAt)
+		} else {
+			events[i] = models.Event{Kind: models.EventUnknown, ID: eventID(it), OccurredAt: occurredAt(it, cb.ReceivedAt), Detail: foreign(it)}
+		}
 		events[i].TestMode = p.otherMode(doc)
 	}
 	return events, nil
+}
+
+func (p *Provider) isOurs(it item) bool { return p.merchants[it.text("merchantAccountCode")] }
+
+func foreign(it item) string {
+	return fmt.Sprintf("merchant account %q, which settings.merchant_accounts does not list", clip(it.text("merchantAccountCode")))
 }
 
 // otherMode is true for traffic of the other environment. "live" is not signed, so it can only hold an event back, never let
@@ -54,8 +63,9 @@ func (p *Provider) otherMode(doc parse.Value) bool {
 	return p.livemode != nil && *p.livemode != (doc.Get("live").String() == "true")
 }
 
-// Reply is [accepted] for whatever is kept: an item that is never accepted would hold up all later ones of the endpoint. Adyen
-// reads the status, and endpoints of the older kind the body, to the byte.
+// Reply is [accepted] for whatever is kept, also what is genuine and cannot be read, which other providers are told by a 400: an item
+// that is never accepted would hold up all later ones of the endpoint. Adyen reads the status, and endpoints of the older kind the
+// body, to the byte.
 func (p *Provider) Reply(a models.Answer) (status int, contentType, body string) {
 	const plain = "text/plain; charset=utf-8"
 	switch {

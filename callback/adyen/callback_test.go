@@ -56,8 +56,11 @@ func TestSignature(t *testing.T) {
 		"merchant, other case":  {good(fields{"merchantAccountCode": strings.ToUpper(shop)}), models.ReasonMerchant},
 		"no merchant":           {good(fields{"merchantAccountCode": nil}), models.ReasonMerchant},
 		// The text of one of order A:TestShopECOM:B, cut in another way.
-		"another payment's id": {good(fields{"pspReference": "PSP1:", "originalReference": shop + ":A", "merchantReference": "B"}), models.ReasonSignature},
-		"colons in a currency": {good(fields{"merchantReference": "A", "amount.value": jsonNumber("1"), "amount.currency": "4999:EUR"}), models.ReasonSignature},
+		"another payment's id":       {good(fields{"pspReference": "PSP1:", "originalReference": shop + ":A", "merchantReference": "B"}), models.ReasonSignature},
+		"colons in a currency":       {good(fields{"merchantReference": "A", "amount.value": jsonNumber("1"), "amount.currency": "4999:EUR"}), models.ReasonSignature},
+		"colon in the psp reference": {good(fields{"pspReference": "PSP:1"}), models.ReasonSignature}, "colon in the parent": {good(fields{"originalReference": ":"}), models.ReasonSignature},
+		"colon in the merchant": {good(fields{"merchantAccountCode": shop + ":"}), models.ReasonSignature}, "colon in the code": {good(fields{"eventCode": "AUTHORISATION:"}), models.ReasonSignature},
+		"colon in success": {good(fields{"success": ":true"}), models.ReasonSignature},
 	} {
 		if got := reason(t, p, request(body(t, "false", tc.item))); got != tc.want {
 			t.Errorf("%s: refused for %q, want %q", name, got, tc.want)
@@ -74,11 +77,89 @@ func TestEscapedTextIsRefused(t *testing.T) {
 	}
 }
 
+// A text that is signed once fits many items, each with its fields shifted by a colon. Only the one that was signed is taken.
+func TestShiftedFieldsAreRefused(t *testing.T) {
+	p := mustNew(t, settings(""))
+	names := []string{"pspReference", "originalReference", "merchantAccountCode", "merchantReference", "amount.value", "amount.currency", "eventCode", "success"}
+	genuine := item(fields{"originalReference": "PSP0", "merchantReference": "A:" + shop + ":B:4999:EUR:AUTHORISATION:true"})
+	if got := reason(t, p, request(body(t, "false", genuine))); got != "" {
+		t.Fatalf("the genuine item is refused for %q", got)
+	}
+	parts := strings.Split("PSP1:PSP0:"+shop+":A:"+shop+":B:4999:EUR:AUTHORISATION:true:4999:EUR:AUTHORISATION:true", ":")
+	accepted := 0
+	var cut func(from, field int, it map[string]any)
+	cut = func(from, field int, it map[string]any) { // gives the field one part or more, and the rest to those behind it
+		if field == len(names)-1 {
+			set(it, names[field], strings.Join(parts[from:], ":"))
+			set(it, "additionalData.hmacSignature", macOf(genuine))
+			if reason(t, p, request(body(t, "false", it))) == "" {
+				accepted++
+			}
+			return
+		}
+		for to := from + 1; to <= len(parts)-(len(names)-1-field); to++ {
+			text := strings.Join(parts[from:to], ":")
+			if names[field] == "amount.value" {
+				if text != "4999" {
+					continue
+				}
+				set(it, names[field], jsonNumber(text))
+			} else {
+				set(it, names[field], text)
+			}
+			cut(to, field+1, it)
+		}
+	}
+	cut(0, 0, item(nil))
+	if accepted != 1 {
+		t.Errorf("%d of the items with that text are accepted, want the genuine one", accepted)
+	}
+}
+
+// An item of another merchant account must not keep ours from being booked; it is kept, and moves nothing.
+func TestForeignItemBesideOurs(t *testing.T) {
+	p := mustNew(t, settings(""))
+	foreign := func(change fields) map[string]any {
+		it := fields{"pspReference": "PSP8", "merchantAccountCode": "Stranger"}
+		for name, value := range change {
+			it[name] = value
+		}
+		return item(it)
+	}
+	for name, items := range map[string][]map[string]any{
+		"first": {foreign(nil), item(nil)}, "last": {item(nil), foreign(nil)}, "both sides": {foreign(nil), item(nil), foreign(fields{"merchantAccountCode": nil})},
+		"one that makes no sense": {foreign(fields{"amount": nil}), item(nil)},
+	} {
+		events, err := p.Verify(context.Background(), request(body(t, "false", items...)))
+		if err != nil || len(events) != len(items) {
+			t.Errorf("%s: %+v, %v; want an event for each item", name, events, err)
+			continue
+		}
+		for _, ev := range events {
+			ours := ev.TransactionID == "PSP1" && ev.Kind == models.PaymentAuthorised && ev.Money == eur(4999)
+			left := ev.Kind == models.EventUnknown && ev.TransactionID == "" && ev.OrderID == "" && ev.Money == models.Money{} && strings.Contains(ev.Detail, "settings.merchant_accounts")
+			if !ours && !left {
+				t.Errorf("%s: %+v, want our payment, or nothing", name, ev)
+			}
+		}
+	}
+	forged := foreign(nil)
+	set(forged, "additionalData.hmacSignature", sign(keyOld, "x"))
+	for want, items := range map[models.Reason][]map[string]any{
+		models.ReasonMerchant: {foreign(nil), foreign(fields{"merchantAccountCode": "Other"})}, models.ReasonSignature: {item(nil), forged},
+	} {
+		if got := reason(t, p, request(body(t, "false", items...))); got != want {
+			t.Errorf("refused for %q, want %q", got, want)
+		}
+	}
+}
+
 func TestAllItemsOrNone(t *testing.T) {
 	p := mustNew(t, settings(""))
 	bad := item(fields{"pspReference": "PSP9"})
 	set(bad, "additionalData.hmacSignature", sign(keyOld, "x"))
 	foreign := item(fields{"pspReference": "PSP8", "merchantAccountCode": "Stranger"})
+	another := item(fields{"pspReference": "PSP7", "merchantAccountCode": "Other"})
 	three := []map[string]any{item(nil), signedItem(keyOld, fields{"pspReference": "PSP2"}), item(fields{"pspReference": "PSP3", "eventCode": "NEW_CODE"})}
 	events, err := p.Verify(context.Background(), request(body(t, "false", three...)))
 	if err != nil || len(events) != 3 || events[1].TransactionID != "PSP2" || events[2].Kind != models.EventUnknown {
@@ -90,7 +171,7 @@ func TestAllItemsOrNone(t *testing.T) {
 	}{
 		"first bad":           {[]map[string]any{bad, item(nil)}, models.ReasonSignature},
 		"last bad":            {[]map[string]any{item(nil), bad}, models.ReasonSignature},
-		"foreign":             {[]map[string]any{item(nil), foreign}, models.ReasonMerchant},
+		"none ours":           {[]map[string]any{another, foreign}, models.ReasonMerchant},
 		"foreign, then bad":   {[]map[string]any{foreign, bad}, models.ReasonSignature},
 		"no items":            {nil, models.ReasonMalformed},
 		"an empty item":       {[]map[string]any{{}}, models.ReasonSignature},

@@ -21,7 +21,7 @@ var eventCodes = map[string]reading{
 	"CANCELLATION":     happened(cancelled),
 	"TECHNICAL_CANCEL": happened(cancelled),
 	"EXPIRE":           happened(cancelled),
-	"CANCEL_OR_REFUND": happened(givenBack),
+	"CANCEL_OR_REFUND": happened(cancelled),
 
 	"REFUND":            refund,
 	"REFUND_FAILED":     happened(refundAs(models.RefundFailed)), // its success says that the failure is true
@@ -81,26 +81,21 @@ func capture(n notice) (models.Event, error) {
 	return ev, err
 }
 
-// captureFailed: a capture that was told as done will bring no money. The payment is taken back under the capture's id.
+// captureFailed: a capture that was told as done, or will be, brings no money. It is taken back under the capture's id; the authorisation can
+// be captured again.
 func captureFailed(n notice) (models.Event, error) {
-	ev, err := givenBack(n)
-	ev.Detail = "the capture failed, no money will come. " + n.reason()
-	return ev, err
-}
-
-// cancelled ends an authorisation as a whole, so its sum, which may be told as 0, does not matter. Whether money is taken back by it,
-// because the authorisation counts as paid, is for the book to say.
-func cancelled(n notice) (models.Event, error) { return n.modification(models.PaymentVoided) }
-
-// givenBack is money, or the right to it, that goes back under an id of its own. Whether CANCEL_OR_REFUND cancelled or refunded
-// stands in additionalData["modification.action"], which is not signed and so is not asked: either way the shop does not have it.
-func givenBack(n notice) (models.Event, error) {
 	ev, err := n.modification(models.PaymentVoided)
 	if err == nil && ev.Money.Minor == 0 {
-		err = errors.New("amount: 0: how much is given back?")
+		err = errors.New("amount: 0: how much will not come?")
 	}
+	ev.VoidsCapture, ev.Detail = true, "the capture failed, no money will come. "+n.reason()
 	return ev, err
 }
+
+// cancelled ends a payment as a whole, under an id of its own: the sum may be told as 0, which the book takes for all of it. Whether
+// money goes back, because the authorisation was captured or counts as paid, is for the book to say; what CANCEL_OR_REFUND has
+// done stands in additionalData["modification.action"], which is not signed and so is not asked.
+func cancelled(n notice) (models.Event, error) { return n.modification(models.PaymentVoided) }
 
 // refund is sent to the scheme, or was not possible. REFUND_FAILED may follow days later.
 func refund(n notice) (models.Event, error) {

@@ -22,9 +22,14 @@ func (p *Provider) event(it item, received time.Time) models.Event {
 	if ev.TransactionID == "" { // it moves nothing, and can still be looked for
 		ev.TransactionID, ev.OrderID = kept(it.text("pspReference")), kept(it.text("merchantReference"))
 	}
-	ev.ID = clip(strings.Join([]string{it.text("eventCode"), it.text("pspReference"), it.text("success")}, ":"))
+	ev.ID = eventID(it)
 	ev.OccurredAt = occurredAt(it, received)
 	return ev
+}
+
+// eventID is for people: items have no id of their own.
+func eventID(it item) string {
+	return clip(strings.Join([]string{it.text("eventCode"), it.text("pspReference"), it.text("success")}, ":"))
 }
 
 func (p *Provider) read(it item) (models.Event, error) {

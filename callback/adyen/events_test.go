@@ -67,6 +67,9 @@ func TestEventCodes(t *testing.T) {
 			if ev.Kind != want {
 				t.Errorf("%s %s %s: %s (%s), want %s", tc.code, tc.success, setting, ev.Kind, ev.Detail, want)
 			}
+			if ev.VoidsCapture != (tc.code == "CAPTURE_FAILED" && want == models.PaymentVoided) {
+				t.Errorf("%s %s: voids a capture: %t", tc.code, tc.success, ev.VoidsCapture)
+			}
 			if ev.ID != tc.code+":MOD1:"+tc.success || ev.TransactionID == "" {
 				t.Errorf("%s %s: id %q of %q", tc.code, tc.success, ev.ID, ev.TransactionID)
 			}
@@ -109,6 +112,9 @@ func TestNames(t *testing.T) {
 			"CHARGEBACK true", "CHARGEBACK_REVERSED true", "SECOND_CHARGEBACK true", "PREARBITRATION_LOST true"} {
 			code, success, _ := strings.Cut(code, " ")
 			got := say(t, p, item(fields{"eventCode": code, "success": success, "pspReference": "MOD1", "originalReference": "PSP1"}))
+			if want := code == "CAPTURE_FAILED"; got.VoidsCapture != want {
+				t.Errorf("%s: voids a capture: %v, want %v", code, got.VoidsCapture, want)
+			}
 			if got.TransactionID != "MOD1" || got.ParentID != "PSP1" || got.Aliases != nil || got.FoundBy != nil || got.OrderID != "ORDER1" || got.Money != eur(4999) {
 				t.Errorf("%s %s: %+v; want MOD1 of PSP1", code, success, got)
 			}
@@ -122,10 +128,10 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// What ends an authorisation may tell the sum 0; what gives money back tells how much.
+// What ends a payment as a whole may tell the sum 0; a capture that fails tells how much.
 func TestVoidOfZero(t *testing.T) {
 	for code, want := range map[string]models.EventKind{"CANCELLATION": models.PaymentVoided, "TECHNICAL_CANCEL": models.PaymentVoided, "EXPIRE": models.PaymentVoided,
-		"CANCEL_OR_REFUND": models.EventUnparsable, "CAPTURE_FAILED": models.EventUnparsable} {
+		"CANCEL_OR_REFUND": models.PaymentVoided, "CAPTURE_FAILED": models.EventUnparsable} {
 		got := say(t, mustNew(t, settings("")), item(fields{"eventCode": code, "pspReference": "MOD1", "originalReference": "PSP1", "amount.value": jsonNumber("0")}))
 		if got.Kind != want || want == models.PaymentVoided && got.Money != eur(0) {
 			t.Errorf("%s: %+v, want %s", code, got, want)
@@ -198,7 +204,7 @@ func TestUnreadable(t *testing.T) {
 	for name, changes := range map[string]fields{
 		"no amount": {"amount": nil}, "no value": {"amount.value": nil}, "value as text": {"amount.value": "4999"}, "no psp reference": {"pspReference": nil},
 		"psp reference a number": {"pspReference": jsonNumber("8")}, "control in the order": {"merchantReference": "A\nB"},
-		"long order": {"merchantReference": strings.Repeat("A", 256)}, "voided nothing": {"eventCode": "CANCEL_OR_REFUND", "originalReference": "PSP0", "amount.value": jsonNumber("0")},
+		"long order": {"merchantReference": strings.Repeat("A", 256)}, "a failed capture of nothing": {"eventCode": "CAPTURE_FAILED", "originalReference": "PSP0", "amount.value": jsonNumber("0")},
 	} {
 		it := item(changes)
 		if name == "value as text" || name == "psp reference a number" { // signed as what they are to us: nothing

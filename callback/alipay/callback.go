@@ -76,6 +76,9 @@ func (p *Provider) unproven(f form) error {
 	if numbered && !slices.ContainsFunc(p.keys, func(k verifyKey) bool { return k.sn == number }) {
 		return reject(models.ReasonSignature, "sign fits no configured key, and alipay_cert_sn %s is not configured", printable(number))
 	}
+	if kind, _ := f.get("sign_type"); kind == "RSA" {
+		return reject(models.ReasonSignature, "sign does not fit the fields; sign_type says RSA, which is SHA-1: only RSA2 is taken, let the application sign with that")
+	}
 	return reject(models.ReasonSignature, "sign does not fit the fields; if every callback is refused: is the configured key Alipay's own, not the application's?")
 }
 

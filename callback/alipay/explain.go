@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto"
 	"crypto/rsa"
+	"crypto/sha1" //nolint:gosec // see explainSignature
 	"crypto/sha256"
 	"encoding/base64"
 	"errors"
@@ -26,8 +27,8 @@ func (p *Provider) Explain(ctx context.Context, cb models.Callback) []models.Ste
 	signedFields := signedForms(f)[0]
 	steps := []models.Step{
 		{Name: "fields", OK: true, Value: fmt.Sprint(len(f)), Detail: "read from the body alone, each decoded once"},
-		{Name: "algorithm", OK: true, Value: clip(kind), Detail: "RSA2, RSA with SHA-256, whatever sign_type says: it is not signed"},
-		{Name: "signed text", OK: true, Value: strings.ToValidUTF8(signedFields.text(), "\ufffd"),
+		algorithmStep(kind),
+		{Name: "signed text", OK: true, Value: parse.Shown(signedFields.text()),
 			Detail: "all fields but sign and sign_type, empty ones too, by name, joined by &, in the bytes of the message's charset"},
 	}
 	signature := p.explainSignature(f, signedFields, cb.ReceivedAt)
@@ -36,6 +37,15 @@ func (p *Provider) Explain(ctx context.Context, cb models.Callback) []models.Ste
 		return steps
 	}
 	return append(steps, p.explainReceiver(ctx, cb))
+}
+
+// algorithmStep is OK whatever sign_type says, since Verify does not look at it.
+func algorithmStep(kind string) models.Step {
+	step := models.Step{Name: "algorithm", OK: true, Value: clip(kind), Detail: "RSA2, RSA with SHA-256, whatever sign_type says: it is not signed"}
+	if kind == "RSA" {
+		step.Detail = "the message says RSA, RSA with SHA-1; only RSA2, RSA with SHA-256, is taken, whatever sign_type says: it is not signed"
+	}
+	return step
 }
 
 func (p *Provider) explainSignature(f, signedFields form, receivedAt time.Time) models.Step {
@@ -51,8 +61,13 @@ func (p *Provider) explainSignature(f, signedFields form, receivedAt time.Time) 
 		return step
 	}
 	digest := sha256.Sum256([]byte(signedFields.text()))
+	old := sha1.Sum([]byte(signedFields.text())) //nolint:gosec // to tell an old signature by its name, not to accept it
 	var told []string
 	for i, k := range p.keys {
+		if rsa.VerifyPKCS1v15(k.rsa, crypto.SHA1, old[:], raw) == nil {
+			told = []string{keyName(i, k) + ": it made the signature, over this very text, but with SHA-1"}
+			break
+		}
 		told = append(told, keyName(i, k)+": "+parse.ExplainRSA(k.rsa, raw, digest[:]))
 		if rsa.VerifyPKCS1v15(k.rsa, crypto.SHA256, digest[:], raw) == nil {
 			told = told[len(told)-1:] // the others have nothing to say

@@ -1,6 +1,7 @@
 package alipay
 
 import (
+	"net/url"
 	"strings"
 	"testing"
 
@@ -16,6 +17,7 @@ func TestExplain(t *testing.T) {
 		{"genuine", good, "", ""},
 		{"a changed field", strings.Replace(good, "total_amount=20.00", "total_amount=0.01", 1), "signature", "the signature is of one with digest"},
 		{"another key's", encode(payment(nil)) + "&sign=" + strings.Repeat("AAAA", 85) + "AA%3D%3D", "signature", "was not made with this key"},
+		{"SHA-1", encode(payment(nil)) + "&sign_type=RSA&sign=" + url.QueryEscape(signOld(t, signedText(payment(nil)))), "signature", "over this very text, but with SHA-1; sign does not fit the fields; sign_type says RSA, which is SHA-1: only RSA2 is taken"},
 		{"no sign", encode(payment(nil)), "signature", "sign is missing"},
 		{"no base64", encode(payment(nil)) + "&sign=%25", "signature", "not base64"},
 		{"a field twice", good + "&total_amount=1", "fields", "given twice"},
@@ -39,5 +41,15 @@ func TestExplain(t *testing.T) {
 				t.Errorf("failed at %+v, Verify says %v; want %q at %s", failed, err, c.detail, c.failed)
 			}
 		})
+	}
+}
+
+// What is no UTF-8 is shown byte by byte: the signed text is in the message's charset.
+func TestExplainShowsTheBytes(t *testing.T) {
+	body := signed(t, payment(fields{"charset": "gbk", "subject": "\xba\xec\xb2\xe8"}))
+	for _, s := range mustNew(t, nil).Explain(t.Context(), post(body)) {
+		if s.Name == "signed text" && !strings.Contains(s.Value, `subject=\xba\xec\xb2\xe8&total_amount`) {
+			t.Errorf("signed text %q", s.Value)
+		}
 	}
 }

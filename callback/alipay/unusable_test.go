@@ -68,7 +68,7 @@ func TestBillThatCannotBeUsed(t *testing.T) {
 		{"spreadsheet order id", swap("FC1\t", "2.02611E+27"), 6, "商户订单号", "looks like a rounded number"},
 		{"spreadsheet refund number", swap("R1\t", "2.02611E+27"), 7, "退款批次号/请求号", "looks like a rounded number"},
 		{"no id", swap("2026112822001400000000000001\t", "\t"), 6, "支付宝交易号", "empty"},
-		{"an id with a blank", swap("2026112822001400000000000001\t", "2026 1128"), 6, "支付宝交易号", "no id"},
+		{"an id with a blank", swap("2026112822001400000000000001\t", "2026 1128"), 6, "支付宝交易号", `"2026 1128" holds a blank`},
 		{"spreadsheet date", swap("2026-11-28 10:00:05", "28/11/26 10:00"), 6, "完成时间", "YYYY-MM-DD HH:MM:SS"},
 		{"spreadsheet date with slashes", swap("2026-11-28 10:00:05", "2026/11/28 10:00"), 6, "完成时间", "YYYY-MM-DD"},
 		{"no date", swap("2026-11-28 10:00:05", ""), 6, "完成时间", "is no time"},

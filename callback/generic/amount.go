@@ -19,17 +19,20 @@ func (p *Provider) readAmount(s *section) (f amountField) {
 	f.unit = "minor"
 	f.field = p.readField(s, "amount", func(o *section) {
 		f.unit = o.word("unit", f.unit, "minor", "major", "hundredths")
-		f.digits = readDigits(o)
+		f.digits = readDigits(o, f.unit)
 		f.signed = o.word("sign", "absolute", "absolute", "negative_is_refund") != "absolute"
 	})
 	return f
 }
 
 // readDigits reads the currencies whose minor unit the provider counts otherwise, such as {"ISK": 2}.
-func readDigits(s *section) map[string]int {
+func readDigits(s *section, unit string) map[string]int {
 	o := s.object("digits")
 	if o == nil {
 		return nil
+	}
+	if unit != "minor" {
+		s.fail("digits", "means nothing beside the unit %s: it is for minor units that are not ISO's", unit)
 	}
 	digits := map[string]int{}
 	for _, currency := range o.names() {

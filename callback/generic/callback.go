@@ -86,10 +86,13 @@ func (p *Provider) readable(r *request) error {
 // event reads the fields. On an error the event holds what was read before.
 func (p *Provider) event(r *request) (e models.Event, err error) {
 	f := &p.fields
-	e.TestMode = f.testMode(r)
 	if e.ID, err = readID(&f.eventID, r); err != nil && !f.looseID {
 		return e, err
 	}
+	if f.looseID {
+		r.wrong = nil // what is not signed is a stranger's, and no reason to distrust the rest
+	}
+	e.TestMode = f.testMode(r)
 	typ, status, success := f.eventType.text(r), f.status.text(r), f.success.text(r)
 	if r.wrong != nil {
 		return e, r.wrong
@@ -102,12 +105,15 @@ func (p *Provider) event(r *request) (e models.Event, err error) {
 	} else if err != nil {
 		return e, fmt.Errorf("%s: %w", f.occurredAt.name, err)
 	}
-	if e.Kind, err = p.kind(typ, status, success); err != nil {
+	if f.occurredAt.loose {
+		r.wrong = nil
+	}
+	if e.Kind, e.OnlyKnown, err = p.kind(typ, status, success); err != nil {
 		return e, err
 	}
 	if e.Kind == models.EventUnknown {
 		_ = p.readIDs(r, &e) // for people; it moves nothing, whatever they say
-		e.Detail = fmt.Sprintf("no row of settings.events is for type %q, status %q", clip(typ), clip(status))
+		e.Detail = fmt.Sprintf("settings.events makes no event of type %q, status %q", clip(typ), clip(status))
 		return e, nil
 	}
 	if err := p.readIDs(r, &e); err != nil {

@@ -110,6 +110,8 @@ func TestUnparsable(t *testing.T) {
 		{"id is a list", `"T1"`, `["T1"]`, "transaction_id: missing"},
 		{"id with a line break", `"T1"`, `"T\n1"`, "makes no sense"},
 		{"endless id", `"T1"`, `"` + long + `"`, "makes no sense"},
+		{"id is true", `"T1"`, `true`, "json:$.txn holds true, which is no identifier"},
+		{"order is false", `"O1"`, `false`, "no identifier"},
 		{"no type", `"payment"`, `null`, "event_type: missing"},
 		{"no status", `"SUCCESS"`, `null`, "status: missing"},
 		{"broken time", `2026-11-29T10:59:58+08:00`, `29/11/26 10:59`, "occurred_at"},
@@ -134,10 +136,22 @@ func TestUselessBodies(t *testing.T) {
 	for _, body := range []string{
 		"", "null", "[]", `"payment"`, "17", payment + payment, payment + "x", `{"type":"payment"`, "\xff" + payment,
 		`{"amount":"1.00",` + payment[1:], strings.Replace(payment, `"order":"O1"`, `"order":"O1","order":"O2"`, 1),
-		`{"a":` + strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000) + "}", strings.Replace(payment, "T1", `T\u0000`, 1),
+		`{"a":` + strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000) + "}", strings.Replace(payment, `"txn"`, `"txn\u0000"`, 1),
 	} {
 		if _, err := verify(p, signed(body, now)); reasonOf(err) != models.ReasonMalformed {
 			t.Errorf("body %.40q: %v, want malformed", body, err)
+		}
+	}
+	for _, text := range []string{`T\u0000`, `T\ud800`} {
+		for _, good := range []string{"T1", "O1", "SUCCESS", "19.99", "CNY"} { // whatever is needed; the expression and the list as well
+			body := strings.Replace(payment, good, text, 1)
+			if got, err := verify(p, signed(body, now)); err != nil || got.Kind != models.EventUnparsable || !strings.Contains(got.Detail, "a string holds") {
+				t.Errorf("body %s: %+v, %v; want unparsable", body, got, err)
+			}
+		}
+		body := strings.Replace(payment, `"order"`, `"note":"`+text+`","order"`, 1)
+		if got, err := verify(p, signed(body, now)); err != nil || got.Kind != models.PaymentSucceeded {
+			t.Errorf("body %s: %+v, %v; want the payment: nobody needs its note", body, got, err)
 		}
 	}
 	for _, body := range []string{"{}", `{"data":null}`, `{"type":null,"txn":null}`, `{"type":"payment"}`} {
@@ -282,10 +296,13 @@ func TestFormContent(t *testing.T) {
 			"occurred_at": object{"path": "form:paid", "layout": "2006-01-02 15:04:05"},
 		}
 		s["timezone"] = "Asia/Shanghai"
+		s["signature"] = object{"secrets": "k", "from": "header:X-Signature", "template": "{raw_query}.{header:X-Currency}.{body}"}
 	}))
-	cb := signed("state=SUCCESS&id=T%2B1&sum=19.99&paid=2026-11-29+10:59:58", now)
-	cb.Query = "order=O%201"
-	cb.Headers.Set("X-Currency", "CNY")
+	signed := func(body string) models.Callback {
+		return models.Callback{Body: []byte(body), Query: "order=O%201", ReceivedAt: now,
+			Headers: http.Header{"X-Currency": {"CNY"}, "X-Signature": {macHex("k", "order=O%201.CNY."+body)}}}
+	}
+	cb := signed("state=SUCCESS&id=T%2B1&sum=19.99&paid=2026-11-29+10:59:58")
 	got, err := verify(p, cb)
 	if err != nil || got.TransactionID != "T+1" || got.OrderID != "O 1" || got.Money.String() != "19.99 CNY" {
 		t.Errorf("Verify = %+v, %v", got, err)
@@ -294,7 +311,7 @@ func TestFormContent(t *testing.T) {
 		t.Errorf("occurred_at = %s, want %s", got.OccurredAt, want)
 	}
 	for _, body := range []string{"id=1&id=2", "%zz", ""} {
-		got, err := verify(p, signed(body, now))
+		got, err := verify(p, signed(body))
 		if body == "" && got.Kind != models.EventUnparsable || body != "" && reasonOf(err) != models.ReasonMalformed {
 			t.Errorf("form %q: %+v, %v", body, got, err)
 		}

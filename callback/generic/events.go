@@ -11,6 +11,7 @@ import (
 type eventRow struct {
 	typ, status, success string
 	event                models.EventKind
+	known                bool // counts only where the movement is booked already
 }
 
 // needs says what an event of a kind must carry to be of use.
@@ -40,6 +41,11 @@ func (p *Provider) readEvents(settings *section) {
 		need, known := kindNeeds[row.event]
 		if !known {
 			s.fail("event", "%q is no event", row.event)
+		}
+		if known := s.flag("known"); known != nil && *known {
+			if row.known = true; !need.money {
+				s.fail("known", "is for events that move money, and %s does not", row.event)
+			}
 		}
 		p.needField(s, "type", row.typ != "", &p.fields.eventType)
 		p.needField(s, "status", row.status != "", &p.fields.status)
@@ -71,22 +77,22 @@ func successText(s *section) string {
 
 // kind is the event of the first row that fits; unknown when none does: a type nobody mapped is kept and acknowledged. But a
 // type that is mapped by its status, and comes without one, is an error: it may be money.
-func (p *Provider) kind(typ, status, success string) (models.EventKind, error) {
+func (p *Provider) kind(typ, status, success string) (_ models.EventKind, known bool, _ error) {
 	for _, row := range p.events {
 		if glob(row.typ, typ) && glob(row.status, status) && glob(row.success, success) {
-			return row.event, nil
+			return row.event, row.known, nil
 		}
 	}
 	for _, row := range p.events {
 		switch {
 		case !glob(row.typ, typ):
 		case row.status != "" && status == "":
-			return "", fmt.Errorf("%s: missing", p.fields.status.name)
+			return "", false, fmt.Errorf("%s: missing", p.fields.status.name)
 		case row.success != "" && success == "":
-			return "", fmt.Errorf("%s: missing", p.fields.success.name)
+			return "", false, fmt.Errorf("%s: missing", p.fields.success.name)
 		}
 	}
-	return models.EventUnknown, nil
+	return models.EventUnknown, false, nil
 }
 
 // glob matches text with a pattern in which * stands for any run of characters. The empty pattern matches anything.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"paybook/callback/parse"
@@ -43,10 +44,7 @@ func (p *Provider) explain(r *request, which string) []models.Step {
 	var steps []models.Step
 	switch sig.kind {
 	case "hmac", "ed25519":
-		for i := range sig.templates {
-			steps = append(steps, sig.templates[i].step(r, which))
-		}
-		steps = append(steps, sig.step(r, err, which))
+		steps = append(sig.texts(r, which), sig.step(r, err, which))
 	default:
 		steps = append(steps, secretStep(sig.reason(), err, "settings.signature.secrets"),
 			models.Step{Name: "signed text", OK: true, Detail: which + "nothing of the message is signed"})
@@ -66,6 +64,21 @@ func secretStep(reason models.Reason, err error, setting string) models.Step {
 	return step
 }
 
+// texts are the signed texts of the templates, one that several make once.
+func (sig *signature) texts(r *request, which string) []models.Step {
+	var steps []models.Step
+	for i := range sig.templates {
+		step := sig.templates[i].step(r, which)
+		same := slices.IndexFunc(steps, func(s models.Step) bool { return s.Value != "" && s.Value == step.Value })
+		if same >= 0 {
+			steps[same].Detail += "; the same of " + sig.templates[i].String()
+			continue
+		}
+		steps = append(steps, step)
+	}
+	return steps
+}
+
 // step is the text that a template makes of the request, with passwords in headers masked.
 func (t *template) step(r *request, which string) models.Step {
 	shown := *r
@@ -77,7 +90,7 @@ func (t *template) step(r *request, which string) models.Step {
 	}
 	var text bytes.Buffer
 	_, whole := t.write(&text, &shown, nil)
-	step := models.Step{Name: "signed text", OK: true, Value: text.String(), Detail: which + "template " + t.String()}
+	step := models.Step{Name: "signed text", OK: true, Value: parse.Shown(text.String()), Detail: which + "template " + t.String()}
 	if !whole {
 		step.Value, step.Detail = "", which+"a value of the template "+t.String()+" is missing"
 	}
@@ -115,7 +128,10 @@ func (sig *signature) step(r *request, err error, which string) models.Step {
 		for n := range sig.templates {
 			m := pool.get()
 			if _, ok := sig.templates[n].write(m.hash, r, nil); ok {
-				tried = append(tried, fmt.Sprintf("secret %d of %d gives %s", i+1, len(sig.macs), parse.Prefix(encodeMAC(m.hash.Sum(nil), sig.encoding))))
+				given := fmt.Sprintf("secret %d of %d gives %s", i+1, len(sig.macs), parse.Prefix(encodeMAC(m.hash.Sum(nil), sig.encoding)))
+				if !slices.Contains(tried, given) { // two templates may make one text
+					tried = append(tried, given)
+				}
 			}
 			pool.put(m)
 		}

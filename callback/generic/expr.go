@@ -19,6 +19,7 @@ import (
 type expression struct {
 	source  string
 	program *vm.Program
+	reads   []source // the places it looks at
 }
 
 // Bounds of an expression: its length in bytes and in parts, and the values it may make while it runs.
@@ -63,18 +64,28 @@ func compileExpression(text string) (*expression, error) {
 		what, _, _ := strings.Cut(err.Error(), "\n")
 		return nil, fmt.Errorf("expression %q: %s", clip(text), what)
 	}
-	return &expression{text, program}, nil
+	return &expression{source: text, program: program, reads: placesOf(text)}, nil
+}
+
+// value is what the expression makes of a callback. A text that nobody could keep is an error.
+func (x *expression) value(r *request) (parse.Value, error) {
+	machine := vm.VM{MemoryBudget: exprMemory}
+	v, err := machine.Run(x.program, r.environment())
+	made := parse.Of(exact(v))
+	if err == nil {
+		err = made.Unusable()
+	}
+	if err != nil {
+		what, _, _ := strings.Cut(err.Error(), "\n")
+		return parse.Value{}, fmt.Errorf("expression %q: %s", clip(x.source), clip(what))
+	}
+	return made, nil
 }
 
 // text is the expression's value as a field reads it; "" for null, a list and an object.
 func (x *expression) text(r *request) (string, error) {
-	machine := vm.VM{MemoryBudget: exprMemory}
-	v, err := machine.Run(x.program, r.environment())
-	if err != nil {
-		what, _, _ := strings.Cut(err.Error(), "\n")
-		return "", fmt.Errorf("expression %q: %s", clip(x.source), clip(what))
-	}
-	return scalar(parse.Of(exact(v))), nil
+	v, err := x.value(r)
+	return scalar(v), err
 }
 
 // environment is what an expression can look at. Nothing in it is copied.
@@ -129,6 +140,7 @@ func (s *exprSandbox) Visit(node *ast.Node) {
 
 func (s *exprSandbox) operator(node *ast.Node, n *ast.BinaryNode) {
 	if name := exprOperators[n.Operator]; name != "" {
+		s.checkTypes(n)
 		s.replace(node, name, n.Left, n.Right)
 		return
 	}

@@ -94,7 +94,8 @@ func TestExpressionsAreRefused(t *testing.T) {
 		"", "body.", "now()", "date(body.x)", "env", "$env", "$env.body", "foo", "foo(1)", "1.5", "body.x == 0.1", "body.a / 2", "body.a % 2", "2 ** 9", "1..9",
 		"+body.a", "body.x matches body.y", `body.x matches "("`, "float(body.a)", "int(body.a)", `fromJSON(body.a)`, "toJSON(body)", `repeat("a", 9)`,
 		`replace(body.a, "x", body.b)`, `join(body.a)`, `reduce(body.a, # + #acc)`, "sum(body.a)", "max(1, 2)", "body.a = 1", "body.f()",
-		"filter(body.a, any(body.b, # == 1))", strings.Repeat("body.a + ", 300) + "1", strings.Repeat(" ", 3000) + "1", `sortBy(body.a, .b)`, "timezone('UTC')",
+		"filter(body.a, any(body.b, # == 1))",
+		`1 + "a"`, `"a" + 1`, `1 == "a"`, `upper(body.a) + 1`, `text(body.a) - 1`, `number(body.a) == "1"`, `(1 + 2) + "a"`, `nil + 1`, `"a" < "b"`, `true + true`, `len(body.a) + "x"`, strings.Repeat("body.a + ", 300) + "1", strings.Repeat(" ", 3000) + "1", `sortBy(body.a, .b)`, "timezone('UTC')",
 	} {
 		if x, err := compileExpression(text); err == nil {
 			t.Errorf("%s is accepted: %+v", text, x)

@@ -226,8 +226,11 @@ func numberOf(v any) (any, error) {
 	return json.Number(text), nil
 }
 
-// textOf is a value as a field reads it.
-func textOf(v any) (any, error) { return scalar(parse.Of(v)), nil }
+// textOf is a value as a field reads it. One that nobody could keep is not empty, so it is none.
+func textOf(v any) (any, error) {
+	found := parse.Of(v)
+	return scalar(found), found.Unusable()
+}
 
 func listOf(v any) ([]any, error) {
 	switch v := v.(type) {

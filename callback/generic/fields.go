@@ -78,9 +78,18 @@ func (p *Provider) readFields(settings *section) {
 	} {
 		*plain.into = p.readField(s, plain.name, nil)
 	}
-	f.looseID = slices.ContainsFunc(f.eventID.from, func(s source) bool {
-		return (s.kind == "header" || s.kind == "query") && !p.signature.covers(s)
-	})
+	for _, id := range []*field{&f.eventID, &f.transactionID, &f.parentID, &f.orderID, &f.refundOrderID, &f.aliases} {
+		for i := range id.from {
+			id.from[i].id = true
+		}
+	}
+	if code, err := models.ParseCurrency(f.currency.constant); f.currency.constant != "" && (err != nil || code != f.currency.constant) {
+		s.fail("currency.const", "%q is not an ISO 4217 code in upper case", f.currency.constant)
+	}
+	f.looseID = p.signature.signsNothing() && slices.ContainsFunc(f.eventID.from, func(s source) bool { return s.kind == "header" || s.kind == "query" })
+	if _, found := p.signature.unsigned(&f.eventID); found {
+		f.looseID = true
+	}
 	f.amount = p.readAmount(s)
 	f.occurredAt = p.readTime(s)
 	f.liveWord = "true"

@@ -25,10 +25,11 @@ type moneyColumns struct {
 var directionWords = map[string]bool{"cr": false, "credit": false, "c": false, "dr": true, "debit": true, "d": true}
 
 func readMoneyColumns(s, columns *section) moneyColumns {
+	unit := s.word("amount_unit", "major", "minor", "major", "hundredths")
 	m := moneyColumns{
 		amount: columnName(columns, "amount"), direction: columnName(columns, "direction"),
 		debit: columnName(columns, "debit"), credit: columnName(columns, "credit"), fees: columnNames(columns, "fee"),
-		unit: s.word("amount_unit", "major", "minor", "major", "hundredths"), digits: readDigits(s),
+		unit: unit, digits: readDigits(s, unit),
 		signed:     s.word("sign", "absolute", "signed", "absolute") == "signed",
 		feesSigned: s.word("fee_sign", "absolute", "signed", "absolute") == "signed",
 		directions: readDirections(s),

@@ -1,7 +1,6 @@
 package generic
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -51,21 +50,33 @@ func (p path) find(doc parse.Value) []any {
 	return p.query.Select(doc.Any())
 }
 
-// text is the string, number or truth value the path leads to; "" when there is none, or it is empty. Several that differ are an
-// error: to take one of them would be a guess, and for the members of an object another one each time.
-func (p path) text(doc parse.Value) (string, error) {
-	text := ""
+// value is the string, number or truth value the path leads to; none when it is missing, empty, a list or an object. Several that
+// differ are an error: to take one of them would be a guess, and for the members of an object another one each time. So is a text
+// that nobody could keep.
+func (p path) value(doc parse.Value) (value parse.Value, err error) {
 	for _, v := range p.find(doc) {
 		if long, ok := v.(digits); ok {
 			v = json.Number(long)
 		}
-		found := scalar(parse.Of(v))
-		if text != "" && found != "" && found != text {
-			return "", fmt.Errorf("%s leads to several values", p)
+		found := parse.Of(v)
+		if err := found.Unusable(); err != nil {
+			return parse.Value{}, fmt.Errorf("%s: %w", p, err)
 		}
-		text = cmp.Or(text, found)
+		text, before := scalar(found), scalar(value)
+		if text != "" && before != "" && text != before {
+			return parse.Value{}, fmt.Errorf("%s leads to several values", p)
+		}
+		if before == "" && text != "" {
+			value = found
+		}
 	}
-	return text, nil
+	return value, nil
+}
+
+// text is the value as a field reads it.
+func (p path) text(doc parse.Value) (string, error) {
+	v, err := p.value(doc)
+	return scalar(v), err
 }
 
 // list is the array the path leads to.

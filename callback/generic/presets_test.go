@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -130,6 +131,103 @@ func TestPresetSettingsAreRefused(t *testing.T) {
 		_, err := generic.NewPreset(c.preset)(json.RawMessage(c.settings), t.TempDir())
 		if err == nil || !strings.HasPrefix(err.Error(), c.want) || strings.Contains(err.Error(), "good-secret") {
 			t.Errorf("%s %s: %v, want %s…", c.preset, c.settings, err, c.want)
+		}
+	}
+}
+
+// sent is a body as the provider of a kit would send it.
+func (k *kit) sent(body, query string) models.Callback {
+	headers := map[string]string{}
+	k.sign(body, query, headers, k.secret)
+	cb := models.Callback{Method: "POST", Query: query, Body: []byte(body), ReceivedAt: now, Headers: http.Header{}}
+	for name, value := range headers {
+		cb.Headers.Set(name, value)
+	}
+	return cb
+}
+
+// The end of a dispute often states no deducted amount, also where one was deducted: it counts if the dispute is booked.
+func TestRazorpayDisputes(t *testing.T) {
+	k, p := razorpayKit(), mustPreset(t, "razorpay", `{"secrets":["razorpay-webhook-secret-TEST-ONLY"]}`)
+	for _, c := range []struct {
+		event     string
+		deducted  string
+		want      models.EventKind
+		onlyKnown bool
+	}{
+		{"created", "150000", models.DisputeOpened, false}, {"created", "0", models.DisputeCreated, false}, {"created", "null", models.DisputeCreated, false},
+		{"won", "150000", models.DisputeWon, false}, {"won", "0", models.DisputeWon, true}, {"won", "null", models.DisputeWon, true},
+		{"closed", "0", models.DisputeWon, true}, {"closed", "150000", models.DisputeWon, true},
+		{"lost", "0", models.DisputeLost, false}, {"under_review", "0", models.DisputeUpdated, false}, {"action_required", "150000", models.DisputeUpdated, false},
+	} {
+		body := fmt.Sprintf(`{"event":"payment.dispute.%s","payload":{"dispute":{"entity":{"id":"disp_1","payment_id":"pay_1","amount":150000,"currency":"INR",`+
+			`"amount_deducted":%s,"created_at":1795776000}}},"created_at":1795776000}`, c.event, c.deducted)
+		got, err := verify(p, k.sent(body, ""))
+		if err != nil || got.Kind != c.want || got.OnlyKnown != c.onlyKnown || got.TransactionID != "disp_1" || got.ParentID != "pay_1" {
+			t.Errorf("%s, %s deducted: %+v, %v; want %s, only known: %v", c.event, c.deducted, got, err, c.want, c.onlyKnown)
+		}
+	}
+}
+
+// A refund under way that has no name yet is acknowledged: an answer of 422 would have it told again for three days. One that has
+// happened moves money, and must have a name.
+func TestPaystackRefundsWithoutID(t *testing.T) {
+	k, p := paystackKit(), mustPreset(t, "paystack", `{"secrets":["sk_test_TESTONLY_paystack_secret_key"]}`)
+	for _, c := range []struct {
+		event, names string
+		want         models.EventKind
+		id           string
+	}{
+		{"refund.pending", `"refund_reference":null`, models.EventUnknown, ""}, {"refund.pending", `"x":1`, models.EventUnknown, ""},
+		{"refund.processing", `"id":null,"refund_reference":null`, models.EventUnknown, ""},
+		{"refund.pending", `"refund_reference":"R1"`, models.RefundPending, "R1"}, {"refund.processing", `"id":7`, models.RefundPending, "7"},
+		{"refund.processed", `"refund_reference":null`, models.EventUnparsable, ""}, {"refund.processed", `"refund_reference":"R1"`, models.RefundSucceeded, "R1"},
+		{"refund.failed", `"id":7`, models.RefundFailed, "7"}, {"refund.pending", `"id":"\u0000"`, models.EventUnparsable, ""},
+	} {
+		body := fmt.Sprintf(`{"event":%q,"data":{"status":"x","transaction_reference":"ORD-1",%s,"amount":"10000","currency":"NGN","domain":"live"}}`, c.event, c.names)
+		if got, err := verify(p, k.sent(body, "")); err != nil || got.Kind != c.want || c.id != "" && got.TransactionID != c.id {
+			t.Errorf("%s with %s: %+v, %v; want %s of %q", c.event, c.names, got, err, c.want, c.id)
+		}
+	}
+}
+
+// What the query says goes before the body, which is not signed and may be empty.
+func TestMercadoPagoReadsTheQueryFirst(t *testing.T) {
+	k, p := mercadopagoKit(), mustPreset(t, "mercadopago", `{"secrets":["mercadopago-secret-TEST-ONLY"],"livemode":true}`)
+	for _, c := range []struct {
+		query, body string
+		want        models.EventKind
+		id          string
+	}{
+		{"data.id=7&type=payment", `{}`, models.EventThin, "7"},
+		{"data.id=7&type=payment", `{"type":"plan","data":{"id":"8"}}`, models.EventThin, "7"},
+		{"data.id=7&type=plan", `{"type":"payment","data":{"id":"8"}}`, models.EventUnknown, "7"},
+		{"data.id=7&x=1", `{"type":"payment","data":{"id":"8"},"date_created":"yesterday","id":[]}`, models.EventThin, "7"},
+		{"data.id=7&x=1", `{}`, models.EventUnparsable, ""},
+	} {
+		cb := k.sent(c.body, c.query)
+		cb.ReceivedAt = time.Unix(1795767304, 0)
+		if got, err := verify(p, cb); err != nil || got.Kind != c.want || got.TransactionID != c.id || got.TestMode {
+			t.Errorf("%s %s: %+v, %v; want %s of %q", c.query, c.body, got, err, c.want, c.id)
+		}
+	}
+	cb := k.sent(`{"live_mode":false}`, "data.id=7&type=payment")
+	cb.ReceivedAt = time.Unix(1795767304, 0)
+	if got, err := verify(p, cb); err != nil || !got.TestMode {
+		t.Errorf("%+v, %v; want the other mode", got, err)
+	}
+}
+
+// Standard Webhooks forbids a dot in the id: the signed text is id.timestamp.body.
+func TestStandardWebhooksIDHasNoDot(t *testing.T) {
+	p := mustPreset(t, "standardwebhooks", presetSettings["standardwebhooks"])
+	for id, fine := range map[string]bool{"msg_1": true, "msg.1": false} {
+		cb := webhook("")
+		cb.Headers.Set("webhook-id", id)
+		text := id + "." + cb.Headers.Get("webhook-timestamp") + "." + string(cb.Body)
+		cb.Headers.Set("webhook-signature", "v1,"+base64.StdEncoding.EncodeToString(macOf(sha256.New, webhookSecret, text)))
+		if _, err := verify(p, cb); fine && err != nil || !fine && reasonOf(err) != models.ReasonSignature {
+			t.Errorf("%s: %v, want accepted: %v", id, err, fine)
 		}
 	}
 }

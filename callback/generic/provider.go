@@ -9,6 +9,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"time"
 
 	"paybook/models"
@@ -44,11 +45,15 @@ func New(settings json.RawMessage, dir string) (*Provider, error) {
 	return build(keys, dir)
 }
 
+var providerName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
+
 func build(keys map[string]any, dir string) (*Provider, error) {
 	s := &section{path: "settings", keys: keys, first: new(error)}
 	p := &Provider{}
 	s.ignore("comment", "path")
-	p.name = s.text("provider", Name)
+	if p.name = s.text("provider", Name); !providerName.MatchString(p.name) {
+		s.fail("provider", "%q: letters, digits, - and _ expected, it stands in reports and in the names of files", p.name)
+	}
 	p.publicURL = s.text("public_url", "")
 	p.form = s.word("content", "json", "json", "form") == "form"
 	p.readZone(s)
@@ -57,6 +62,7 @@ func build(keys map[string]any, dir string) (*Provider, error) {
 	p.readChallenge(s)
 	p.readFields(s)
 	p.readEvents(s)
+	p.checkUnsigned(s)
 	p.readReplies(s)
 	p.readLayout(s)
 	s.close()
@@ -93,11 +99,6 @@ func (p *Provider) warn() {
 	}
 	if !p.signature.coversContent() {
 		say("settings.signature: does not cover the body: confirm its amounts by another way before you rely on them")
-	}
-	for _, f := range p.fields.moving() {
-		if from, found := p.signature.unsigned(f); found {
-			say("settings.fields.%s: %s is not part of the signed text: whoever replays a callback can change it", f.name, from)
-		}
 	}
 	if p.fields.livemode.set() && p.fields.live == nil {
 		say("settings.livemode: not set: test traffic is not told from live traffic")

@@ -90,6 +90,21 @@ func (l *secretList) needUsers() {
 	l.warnings = nil // a user and password are chosen by people, and tried over the network only
 }
 
+// Secrets are the names of the headers and query parameters in which a secret is sent as it is.
+func (p *Provider) Secrets() (headers, parameters []string) {
+	sig := &p.signature
+	if sig.doors != nil {
+		headers = append(headers, "Authorization")
+	}
+	if sig.signsNothing() && sig.from.kind == "header" {
+		headers = append(headers, sig.from.name)
+	}
+	if sig.signsNothing() && sig.from.kind == "query" {
+		parameters = append(parameters, sig.from.name)
+	}
+	return headers, parameters
+}
+
 func isUser(text string) bool {
 	user, password, ok := strings.Cut(text, ":")
 	return ok && user != "" && parse.Visible(password)

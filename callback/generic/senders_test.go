@@ -10,7 +10,7 @@ import (
 
 func TestSenders(t *testing.T) {
 	from := func(senders any) json.RawMessage {
-		return settings(func(s object) { s["signature"].(object)["senders"] = senders }) //nolint:forcetypeassert // it is made so
+		return settings(func(s object) { s["signature"].(object)["senders"] = senders })
 	}
 	p := mustNew(t, from([]any{"203.0.113.7", "198.51.100.0/24", "2001:db8::/32"}))
 	for sender, taken := range map[string]bool{

@@ -22,7 +22,7 @@ type section struct {
 }
 
 func readObject(raw json.RawMessage) (map[string]any, error) {
-	v, err := parse.JSON(raw)
+	v, err := parse.StrictJSON(raw)
 	if err != nil {
 		return nil, fmt.Errorf("settings: %w", err)
 	}

@@ -34,6 +34,7 @@ type signature struct {
 	encoding  string
 	templates []template // any may match
 	perItem   bool       // each item is signed for itself
+	forbidden []forbidden
 }
 
 var algorithms = map[string]struct {
@@ -105,8 +106,12 @@ func (p *Provider) readMAC(s *section, secrets secretList) {
 		for _, from := range t.sources() {
 			p.checkSource(s, "template", from)
 		}
+		if t.covers(sig.from) {
+			s.fail("from", "%s is part of the template %q: a signature cannot stand in what it signs", sig.from, text)
+		}
 		sig.templates = append(sig.templates, t)
 	}
+	p.readForbidden(s)
 }
 
 // readSenders reads the addresses and networks that the provider calls from.
@@ -159,6 +164,9 @@ func (sig *signature) check(r *request) error {
 	candidates, byKey := sig.form.candidates(found), sig.keyForm.candidates(found)
 	if len(candidates)+len(byKey) == 0 {
 		return refuse(sig.reason(), sig.from.String()+" is not of the form "+cmp.Or(sig.form.kind, sig.keyForm.kind))
+	}
+	if err := sig.checkForbidden(r); err != nil {
+		return err
 	}
 	ok := false
 	switch sig.kind {
@@ -266,33 +274,3 @@ func (p *macPool) get() *mac {
 }
 
 func (p *macPool) put(m *mac) { p.pool.Put(m) }
-
-// covers says whether every signed text holds the value at s: any of them may be the one that matches.
-func (sig *signature) covers(s source) bool {
-	return len(sig.templates) > 0 && !slices.ContainsFunc(sig.templates, func(t template) bool { return !t.covers(s) })
-}
-
-// coversContent says whether the body is signed, at least in part.
-func (sig *signature) coversContent() bool {
-	return len(sig.templates) > 0 && !slices.ContainsFunc(sig.templates, func(t template) bool {
-		return !slices.ContainsFunc(t.sources(), func(s source) bool {
-			return s.kind == "body" || s.kind == "form" || s.kind == "json" || s.kind == "envelope"
-		})
-	})
-}
-
-// unsigned is the first place of a field that the signed text leaves out. A body that is not signed at all, and a signature that
-// signs nothing, have a warning of their own.
-func (sig *signature) unsigned(f *field) (source, bool) {
-	if len(sig.templates) == 0 {
-		return source{}, false
-	}
-	i := slices.IndexFunc(f.from, func(s source) bool {
-		content := s.kind == "json" || s.kind == "envelope" || s.kind == "form"
-		return s.kind != "expr" && s.kind != "sig" && !sig.covers(s) && (!content || sig.coversContent())
-	})
-	if i < 0 {
-		return source{}, false
-	}
-	return f.from[i], true
-}

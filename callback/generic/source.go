@@ -17,6 +17,7 @@ type source struct {
 	path  path   // json and envelope only
 	expr  *expression
 	lower bool // to be read in lower case
+	id    bool // an identifier is read there, which is no true or false
 }
 
 // parseSource reads header:X, query:x, query:x|lower, form:x, json:path, $.path, envelope:path, sig:t, body, public_url or raw_query.
@@ -102,15 +103,11 @@ func (r *request) raw(s *source) string {
 	case "form":
 		return r.readForm().Get(s.name)
 	case "json":
-		return r.atPath(s.path, r.doc())
+		return r.plain(s)(s.path.value(r.doc()))
 	case "envelope":
-		return r.atPath(s.path, r.readJSON())
+		return r.plain(s)(s.path.value(r.readJSON()))
 	case "expr":
-		text, err := s.expr.text(r)
-		if err != nil {
-			r.fail(err)
-		}
-		return text
+		return r.plain(s)(s.expr.value(r))
 	case "sig":
 		return keyed(r.signature, r.separator, s.name)
 	case "body":
@@ -123,12 +120,18 @@ func (r *request) raw(s *source) string {
 	return ""
 }
 
-func (r *request) atPath(p path, doc parse.Value) string {
-	text, err := p.text(doc)
-	if err != nil {
-		r.fail(err)
+// plain is a value found at a source as text. One that could not be read, and a truth value in the place of an identifier, are none.
+func (r *request) plain(s *source) func(parse.Value, error) string {
+	return func(v parse.Value, err error) string {
+		if _, truth := v.Bool(); truth && s.id && err == nil {
+			err = fmt.Errorf("%s holds %s, which is no identifier", s, scalar(v))
+		}
+		if err != nil {
+			r.fail(err)
+			return ""
+		}
+		return scalar(v)
 	}
-	return text
 }
 
 // doc is what $ stands for: the item that is read, else the whole body.

@@ -3,7 +3,6 @@ package generic
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 )
 
@@ -106,11 +105,4 @@ func (t *template) sources() []source {
 		}
 	}
 	return all
-}
-
-// covers says whether the signed text always holds the value at s.
-func (t *template) covers(s source) bool {
-	return slices.ContainsFunc(t.sources(), func(o source) bool {
-		return o.same(s) || o.kind == "body" && (s.kind == "json" || s.kind == "envelope" || s.kind == "form") || o.kind == "raw_query" && s.kind == "query"
-	})
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -27,6 +28,23 @@ func Prefix(signature string) string {
 		cut--
 	}
 	return signature[:cut] + "…"
+}
+
+// Shown is a text as it is, or, when it is no UTF-8 as a whole, with all bytes that are not ASCII escaped, as \xb2: in another charset
+// some bytes look like characters of UTF-8 by chance.
+func Shown(text string) string {
+	if utf8.ValidString(text) {
+		return text
+	}
+	var b strings.Builder
+	for i := range len(text) {
+		if text[i] < utf8.RuneSelf {
+			b.WriteByte(text[i])
+		} else {
+			fmt.Fprintf(&b, `\x%02x`, text[i])
+		}
+	}
+	return b.String()
 }
 
 // Detail is why a callback was refused, without the reason's own word.

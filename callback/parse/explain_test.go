@@ -15,6 +15,14 @@ import (
 	"paybook/models"
 )
 
+func TestShown(t *testing.T) {
+	for text, want := range map[string]string{"": "", "红茶\n": "红茶\n", "a\xb2\xe8b": `a\xb2\xe8b`, "\ufffd": "\ufffd", "\xe7\xba": `\xe7\xba`, "茶\xff": `\xe8\x8c\xb6\xff`} {
+		if got := parse.Shown(text); got != want {
+			t.Errorf("Shown(%q) = %q, want %q", text, got, want)
+		}
+	}
+}
+
 func TestPrefix(t *testing.T) {
 	for in, want := range map[string]string{
 		"5257a869e7ecebeda32affa62cdca3fa": "5257a869…", "123456789": "12345678…", "1234567支": "1234567…",

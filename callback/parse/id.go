@@ -13,11 +13,11 @@ const IDMax = 255
 
 // CheckID holds a number that a shop chose against what can be kept and found again: visible text of at most IDMax bytes. Blanks in it
 // are the shop's own business: a payment must not be lost for them. The error says what is wrong, to stand behind the field's name:
-// `is missing`, `"a\x00" holds a control character`.
+// `is missing, empty or no text`, `"a\x00" holds a control character`.
 func CheckID(id string) error {
 	switch {
 	case id == "":
-		return errors.New("is missing")
+		return errors.New("is missing, empty or no text")
 	case len(id) > IDMax:
 		return fmt.Errorf("has %d bytes, at most %d are kept", len(id), IDMax)
 	case !utf8.ValidString(id) || strings.ContainsRune(id, unicode.ReplacementChar):

@@ -18,14 +18,25 @@ const depthMax = 64
 // ErrJSON is wrapped by every refusal of JSON reads.
 var ErrJSON = errors.New("not usable JSON")
 
-// Value is one JSON value: map[string]any, []any, string, json.Number, bool or nil. Numbers keep the digits they were sent
-// with, so an id above 2^53 stays that id.
+// Value is one JSON value: map[string]any, []any, string, json.Number, bool, nil or an Unusable one. Numbers keep the digits they
+// were sent with, so an id above 2^53 stays that id.
 type Value struct{ v any }
 
+// unusable stands in the place of a string that nobody could keep as it was sent, and says why. Its content is gone, so that it cannot
+// be booked as something else: half a surrogate pair becomes the same U+FFFD whatever it was, and a NUL cuts a text or is refused.
+type unusable string
+
+func (u unusable) Error() string { return string(u) }
+
 // JSON reads exactly one JSON document. It refuses what a genuine provider never sends and parsers disagree about:
-// a key given twice, a second document, broken UTF-8, half a surrogate pair, a NUL (which no database text can hold), nesting
-// beyond reason.
-func JSON(body []byte) (Value, error) {
+// a key given twice, a second document, broken UTF-8, nesting beyond reason. A string with half a surrogate pair or a NUL (which no
+// database text can hold) is an Unusable value: what a payer wrote into a note must not cost the payment. In a key it is refused.
+func JSON(body []byte) (Value, error) { return read(body, false) }
+
+// StrictJSON is JSON for what people write for us, such as settings: it refuses unusable strings too.
+func StrictJSON(text []byte) (Value, error) { return read(text, true) }
+
+func read(body []byte, strict bool) (Value, error) {
 	if !utf8.Valid(body) {
 		return Value{}, fmt.Errorf("%w: not UTF-8", ErrJSON)
 	}
@@ -33,7 +44,7 @@ func JSON(body []byte) (Value, error) {
 	if !json.Valid(body) {
 		return Value{}, fmt.Errorf("%w: %v", ErrJSON, json.Unmarshal(body, new(any))) // fails before it decodes, and says where
 	}
-	r := reader{text: string(body)}
+	r := reader{text: string(body), strict: strict}
 	v, err := r.value(0)
 	if err != nil {
 		return Value{}, fmt.Errorf("%w: %v", ErrJSON, err)
@@ -43,8 +54,9 @@ func JSON(body []byte) (Value, error) {
 
 // reader walks over a document whose grammar is known to be right.
 type reader struct {
-	text string
-	at   int
+	text   string
+	at     int
+	strict bool // an unusable string is an error
 }
 
 func (r *reader) value(depth int) (any, error) {
@@ -57,7 +69,7 @@ func (r *reader) value(depth int) (any, error) {
 	case '[':
 		return r.list(depth)
 	case '"':
-		return r.str()
+		return r.content()
 	case 't':
 		r.at += len("true")
 		return true, nil
@@ -104,7 +116,16 @@ func (r *reader) list(depth int) (any, error) {
 	return list, nil
 }
 
-// str reads a quoted string. Only one with escapes needs more than a cut.
+// content is a string as a value, which may be an unusable one.
+func (r *reader) content() (any, error) {
+	s, err := r.str()
+	if bad, is := err.(unusable); is && !r.strict {
+		return bad, nil
+	}
+	return s, err
+}
+
+// str reads a quoted string. Only one with escapes needs more than a cut. The reader is then behind it, also on an unusable one.
 func (r *reader) str() (string, error) {
 	start, escaped := r.at, false
 	for r.at++; r.text[r.at] != '"'; r.at++ {
@@ -122,10 +143,10 @@ func (r *reader) str() (string, error) {
 		return "", err
 	}
 	if strings.IndexByte(s, 0) >= 0 {
-		return "", errors.New("a string holds a NUL")
+		return "", unusable("a string holds a NUL")
 	}
 	if strings.ContainsRune(s, utf8.RuneError) && halfSurrogate(r.text[start:r.at]) {
-		return "", errors.New("a string holds half a surrogate pair")
+		return "", unusable("a string holds half a surrogate pair")
 	}
 	return s, nil
 }
@@ -208,6 +229,15 @@ func (v Value) Any() any { return v.v }
 
 // Exists is false for a missing or null value.
 func (v Value) Exists() bool { return v.v != nil }
+
+// Unusable says why nobody could keep a string as it was sent: half a surrogate pair, a NUL. nil for any other value. An unusable
+// value exists, but its text is "". Who reads a field that may be missing must ask, or takes it for missing.
+func (v Value) Unusable() error {
+	if bad, is := v.v.(unusable); is {
+		return bad
+	}
+	return nil
+}
 
 // IsObject is true for a JSON object.
 func (v Value) IsObject() bool { _, ok := v.v.(map[string]any); return ok }

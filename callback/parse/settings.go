@@ -22,7 +22,7 @@ var forPeople = []string{"comment", "provider", "path"}
 // what encoding/json lets pass: a key in another letter case, a key given twice, a key that dst does not have. Errors begin with
 // the full path of the setting and tell no value, which may be a secret.
 func Settings(raw json.RawMessage, dst any) error {
-	doc, err := JSON(raw)
+	doc, err := StrictJSON(raw)
 	if err != nil {
 		return fmt.Errorf("settings: %w", err)
 	}

@@ -56,10 +56,13 @@ func (p *Provider) checkMerchant(m message) error {
 	return nil
 }
 
-// Reply is 200 for whatever is kept: PayPal reads the status only, and tries again for three days after anything but 2xx.
+// Reply is 200 for whatever is kept, but for what is genuine and cannot be read: 200 would say that it was understood. PayPal reads the
+// status only, and tries again for three days after anything but 2xx.
 func (p *Provider) Reply(a models.Answer) (status int, contentType, body string) {
 	const json = "application/json"
 	switch {
+	case a.Outcome == models.OutcomeUnreadable:
+		return http.StatusBadRequest, json, `{"error":"unreadable"}`
 	case a.Accepted():
 		return http.StatusOK, json, `{"received":true}`
 	case a.Reason == "":

@@ -3,6 +3,7 @@ package paypal
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"paybook/callback/parse"
@@ -29,9 +30,16 @@ func disputeCreated(m message) ([]models.Event, error) {
 	return m.dispute(models.DisputeOpened)
 }
 
+// chargebackStages are those of a dispute that PayPal has taken the money for.
+var chargebackStages = []string{"CHARGEBACK", "PRE_ARBITRATION", "ARBITRATION"}
+
+// disputeUpdated may be the first to tell that an inquiry has become a claim. Of a dispute that is open already it is a repeat.
 func disputeUpdated(m message) ([]models.Event, error) {
-	if m.isInquiry() {
+	switch {
+	case m.isInquiry():
 		return m.dispute(models.DisputeInquiry)
+	case slices.Contains(chargebackStages, m.resource.Get("dispute_life_cycle_stage").String()):
+		return m.dispute(models.DisputeOpened)
 	}
 	return m.dispute(models.DisputeUpdated)
 }
@@ -83,6 +91,11 @@ func (m message) dispute(kind models.EventKind) ([]models.Event, error) {
 	if !moves {
 		return []models.Event{ev}, nil
 	}
+	for _, a := range about { // an amount of another currency than the payment's cannot be taken from it
+		if a.money.Currency != "" && a.money.Currency != whole.Currency {
+			return nil, fmt.Errorf("dispute_amount: %s, and the disputed payment %s is of %s", whole, a.capture, a.money)
+		}
+	}
 	return shares(ev, about), nil
 }
 
@@ -112,7 +125,9 @@ func (m message) disputed() ([]disputedPayment, error) {
 		if err != nil {
 			return list, fmt.Errorf("%s: %w", m.order.dispute, err)
 		}
-		list = append(list, disputedPayment{capture, order, share(t)})
+		if !slices.ContainsFunc(list, func(p disputedPayment) bool { return p.capture == capture }) {
+			list = append(list, disputedPayment{capture, order, share(t)})
+		}
 	}
 	if list == nil {
 		return nil, errors.New("missing")
@@ -120,6 +135,7 @@ func (m message) disputed() ([]disputedPayment, error) {
 	return list, nil
 }
 
+// share is what the payment was in all; no currency where that is not told.
 func share(t parse.Value) models.Money {
 	m, err := money(t.Get("gross_amount"))
 	if err != nil {
@@ -128,14 +144,15 @@ func share(t parse.Value) models.Money {
 	return m
 }
 
-// shares parts a dispute among its payments. The first keeps the dispute's own id. Where the shares do not add up to the
-// whole, the whole stays with the first, and the words say that there are more.
+// shares parts a dispute among its payments, so that the order of each is moved. The first keeps the dispute's own id. Each takes as
+// much as it was in all, until the disputed sum is used up, and the first what is left; a share may so be nothing. Where that is a
+// guess the words say so, and the statement's row will have the sum.
 func shares(ev models.Event, about []disputedPayment) []models.Event {
 	if len(about) > 1 && !addUp(ev.Money, about) {
 		ev.Detail = clip(fmt.Sprintf("about %d payments, their shares are not told; %s", len(about), ev.Detail))
-		about = about[:1]
 	}
-	var events []models.Event
+	rest := ev.Money.Minor
+	events := make([]models.Event, len(about))
 	for i, a := range about {
 		one := ev
 		if i > 0 {
@@ -143,21 +160,19 @@ func shares(ev models.Event, about []disputedPayment) []models.Event {
 		}
 		one.Aliases, one.FoundBy = []string{one.TransactionID}, []string{a.capture}
 		one.ParentID, one.OrderID = a.capture, a.order
-		if len(about) > 1 {
-			one.Money = a.money
-		}
-		events = append(events, one)
+		one.Money.Minor = min(a.money.Minor, rest)
+		rest -= one.Money.Minor
+		events[i] = one
 	}
+	events[0].Money.Minor += rest
 	return events
 }
 
 func addUp(whole models.Money, about []disputedPayment) bool {
-	seen := map[string]bool{}
 	for _, a := range about {
-		if a.money.Currency != whole.Currency || seen[a.capture] {
+		if a.money.Currency == "" {
 			return false
 		}
-		seen[a.capture] = true
 		whole.Minor -= a.money.Minor
 	}
 	return whole.Minor == 0

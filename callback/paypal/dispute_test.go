@@ -19,7 +19,9 @@ func TestDisputes(t *testing.T) {
 		want                 models.EventKind
 	}{
 		{created, "CHARGEBACK", "", models.DisputeOpened}, {created, "PRE_ARBITRATION", "", models.DisputeOpened}, {created, "ARBITRATION", "", models.DisputeOpened},
-		{created, "INQUIRY", "", models.DisputeInquiry}, {updated, "INQUIRY", "", models.DisputeInquiry}, {updated, "CHARGEBACK", "", models.DisputeUpdated},
+		{created, "INQUIRY", "", models.DisputeInquiry}, {updated, "INQUIRY", "", models.DisputeInquiry}, {updated, "CHARGEBACK", "", models.DisputeOpened},
+		{updated, "PRE_ARBITRATION", "", models.DisputeOpened}, {updated, "ARBITRATION", "", models.DisputeOpened}, {updated, "", "", models.DisputeUpdated},
+		{updated, "SOMETHING", "", models.DisputeUpdated},
 		{resolved, "CHARGEBACK", "RESOLVED_BUYER_FAVOUR", models.DisputeLost}, {resolved, "CHARGEBACK", "ACCEPTED", models.DisputeLost},
 		{resolved, "CHARGEBACK", "RESOLVED_SELLER_FAVOUR", models.DisputeWon}, {resolved, "ARBITRATION", "DENIED", models.DisputeWon},
 		{resolved, "CHARGEBACK", "CANCELED_BY_BUYER", models.DisputeWon}, {resolved, "CHARGEBACK", "RESOLVED_WITH_PAYOUT", models.DisputeWon},
@@ -50,6 +52,9 @@ func TestDisputeThatCannotBeRead(t *testing.T) {
 		{created, edit(t, dispute, "disputed_transactions", nil), "disputed_transactions: missing"},
 		{created, edit(t, dispute, "disputed_transactions", []any{}), "disputed_transactions: missing"},
 		{created, edit(t, dispute, "disputed_transactions", []any{map[string]string{"invoice_number": "O"}}), "seller_transaction_id"},
+		{created, edit(t, dispute, "dispute_amount.currency_code", "EUR"), "dispute_amount: 75.00 EUR, and the disputed payment CAP1 is of 75.00 USD"},
+		{resolved, edit(t, dispute, "dispute_amount.currency_code", "EUR"), "dispute_amount: 75.00 EUR"},
+		{"CUSTOMER.DISPUTE.UPDATED", edit(t, dispute, "dispute_amount", nil), "dispute_amount"},
 		{resolved, edit(t, dispute, "dispute_outcome", nil), "outcome_code: missing"},
 		{resolved, edit(t, dispute, "dispute_outcome.outcome_code", "SOMETHING"), `"SOMETHING" is a word`},
 	} {
@@ -63,17 +68,21 @@ func TestDisputeThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// A dispute about several payments is parted among them when it tells how.
-func TestDisputeOfSeveralPayments(t *testing.T) {
-	about := func(shares ...string) string {
-		var list []any
-		for i, share := range shares {
-			n := string(rune('1' + i))
-			list = append(list, map[string]any{"seller_transaction_id": "CAP" + n, "invoice_number": "ORD-" + n,
-				"gross_amount": map[string]string{"currency_code": "USD", "value": share}})
-		}
-		return edit(t, dispute, "disputed_transactions", list)
+// aboutShares is a dispute of 75.00 USD about payments of these sums.
+func aboutShares(t *testing.T, shares ...string) string {
+	t.Helper()
+	var list []any
+	for i, share := range shares {
+		n := string(rune('1' + i))
+		list = append(list, map[string]any{"seller_transaction_id": "CAP" + n, "invoice_number": "ORD-" + n,
+			"gross_amount": map[string]string{"currency_code": "USD", "value": share}})
 	}
+	return edit(t, dispute, "disputed_transactions", list)
+}
+
+// A dispute about several payments is parted among them, by their sums when they add up to the disputed one.
+func TestDisputeOfSeveralPayments(t *testing.T) {
+	about := func(shares ...string) string { return aboutShares(t, shares...) }
 	events := say(t, "invoice_id", "CUSTOMER.DISPUTE.CREATED", "dispute", about("50.00", "25.00"))
 	if len(events) != 2 {
 		t.Fatalf("%+v, want two events", events)
@@ -85,10 +94,29 @@ func TestDisputeOfSeveralPayments(t *testing.T) {
 			t.Errorf("event %d is %+v, want %+v", i, got, want)
 		}
 	}
-	for _, shares := range [][]string{{"50.00", "50.00"}, {"75.00", ""}} {
-		events := say(t, "invoice_id", "CUSTOMER.DISPUTE.CREATED", "dispute", about(shares...))
-		if len(events) != 1 || events[0].Money.Text() != "75.00" || events[0].ParentID != "CAP1" || !strings.Contains(events[0].Detail, "2 payments") {
-			t.Errorf("shares %q: %+v, want the whole on the first, and told", shares, events)
+}
+
+// Where the shares are not told the order of each payment is moved all the same, nothing is taken twice, and the words say so.
+func TestSharesThatAreNotTold(t *testing.T) {
+	for _, c := range []struct{ sums, want []string }{
+		{[]string{"50.00", "50.00"}, []string{"50.00", "25.00"}}, {[]string{"75.00", ""}, []string{"75.00", "0.00"}}, {[]string{"", ""}, []string{"75.00", "0.00"}},
+		{[]string{"20.00", "20.00"}, []string{"55.00", "20.00"}}, {[]string{"100.00", "1.00"}, []string{"75.00", "0.00"}}, {[]string{"", "50.00", ""}, []string{"25.00", "50.00", "0.00"}},
+	} {
+		events := say(t, "invoice_id", "CUSTOMER.DISPUTE.CREATED", "dispute", aboutShares(t, c.sums...))
+		if len(events) != len(c.want) {
+			t.Errorf("%q: %d events, want one for each payment", c.sums, len(events))
+			continue
 		}
+		for i, ev := range events {
+			n := string(rune('1' + i))
+			if ev.Kind != models.DisputeOpened || ev.Money.Text() != c.want[i] || ev.Money.Currency != "USD" || ev.ParentID != "CAP"+n || ev.OrderID != "ORD-"+n ||
+				!strings.Contains(ev.Detail, "payments, their shares are not told") {
+				t.Errorf("%q, payment %s: %+v, want %s of it, and told", c.sums, n, ev, c.want[i])
+			}
+		}
+	}
+	twice := strings.Replace(aboutShares(t, "75.00", "75.00"), `"CAP2"`, `"CAP1"`, 1)
+	if events := say(t, "invoice_id", "CUSTOMER.DISPUTE.CREATED", "dispute", twice); len(events) != 1 || events[0].Money.Text() != "75.00" {
+		t.Errorf("a payment named twice: %+v, want it once", events)
 	}
 }

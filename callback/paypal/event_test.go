@@ -174,21 +174,17 @@ func TestOccurredAt(t *testing.T) {
 	}
 }
 
-func TestAuthorizationIsANameOfItsCapture(t *testing.T) {
+// Each capture is a payment of its own, also where two of one authorisation both call themselves the final one: as names of one payment
+// the second would be booked nowhere.
+func TestAuthorizationIsNoNameOfItsCaptures(t *testing.T) {
 	linked := edit(t, capture, "links", []map[string]string{{"rel": "up", "href": "https://api.paypal.com/v2/payments/authorizations/AUT1"}})
-	for resource, want := range map[string][]string{
-		linked:                                  {"CAP1", "AUT1"},
-		edit(t, linked, "final_capture", false): {"CAP1"}, // one of several parts
-		edit(t, linked, "final_capture", nil):   {"CAP1"},
-		capture:                                 {"CAP1"}, // an order can have several captures, so it is no name of one
-	} {
-		if got := one(t, "PAYMENT.CAPTURE.COMPLETED", "capture", resource); !reflect.DeepEqual(got.Aliases, want) {
-			t.Errorf("%s: names %q, want %q", resource, got.Aliases, want)
+	for _, resource := range []string{linked, edit(t, linked, "final_capture", false), edit(t, linked, "final_capture", nil), capture} {
+		for _, own := range []string{"CAP1", "CAP2"} {
+			got := one(t, "PAYMENT.CAPTURE.COMPLETED", "capture", edit(t, resource, "id", own))
+			if got.Kind != models.PaymentSucceeded || !reflect.DeepEqual(got.Aliases, []string{own}) || len(got.FoundBy) > 0 {
+				t.Errorf("%s: %+v, want no name but its own", resource, got)
+			}
 		}
-	}
-	failed := edit(t, linked, "status", "DECLINED")
-	if got := one(t, "PAYMENT.CAPTURE.DECLINED", "capture", failed); len(got.Aliases) != 1 {
-		t.Errorf("a failed attempt: names %q, want its own only", got.Aliases)
 	}
 }
 
@@ -205,6 +201,8 @@ func TestUnparsable(t *testing.T) {
 		{completed, "capture", edit(t, capture, "id", "a\u0007b"), "id: missing"},
 		{completed, "capture", edit(t, capture, "invoice_id", "a\nb"), "invoice_id"},
 		{completed, "capture", edit(t, capture, "invoice_id", strings.Repeat("a", 2000)), "invoice_id"},
+		{completed, "capture", strings.Replace(capture, `"ORD-1"`, `"ORD-1\ud83d"`, 1), "invoice_id"},
+		{completed, "capture", strings.Replace(capture, `"CAP1"`, `"CAP1\u0000"`, 1), "id: missing"},
 		{completed, "capture", edit(t, capture, "status", "PENDING"), `status: "PENDING"`},
 		{completed, "capture", edit(t, capture, "status", "DECLINED"), `status: "DECLINED"`},
 		{completed, "capture", edit(t, capture, "status", "completed"), `status: "completed"`},

@@ -40,13 +40,9 @@ func payment(kind models.EventKind, resourceType string, states ...string) readi
 		}
 		ev.ParentID = cmp.Or(m.related("order_id"), m.up("orders"), m.authorization(), textID(m.resource.Get("parent_payment")))
 		ev.Detail = clip(m.resource.Get("status_details", "reason").String())
-		// A capture that ends its authorisation is the same payment under a further name. One of several parts is not, and
-		// neither is an attempt that failed: the next would be taken for it.
-		if final, _ := m.resource.Get("final_capture").Bool(); kind == models.PaymentSucceeded && final {
-			if authorization := m.authorization(); authorization != "" && authorization != ev.TransactionID {
-				ev.Aliases = append(ev.Aliases, authorization)
-			}
-		}
+		// A capture is a payment of its own, whatever final_capture says: as a further name of its authorisation the second capture
+		// of one would contradict the first, and its money be booked nowhere. So the authorisation stays authorised until it is
+		// voided; it is no money, and no statement has it.
 		return []models.Event{ev}, nil
 	}
 }
@@ -171,10 +167,10 @@ func (m message) link(rel, collection string) string {
 	return ""
 }
 
-// firstID is the first of the fields that is there, "" if none is.
+// firstID is the first of the fields that is there, "" if none is. One whose text nobody could keep is there, and is no id.
 func firstID(fields ...parse.Value) (string, error) {
 	for _, f := range fields {
-		if f.Exists() && f.Text() != "" {
+		if f.Text() != "" || f.Unusable() != nil {
 			return id(f)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"paybook/callback/providertest"
+	"paybook/models"
 )
 
 const kit = "../../testdata/paypal"
@@ -122,6 +123,27 @@ func TestNewDefaults(t *testing.T) {
 	for _, file := range []string{"certs/leaf.pem", "certs/root.pem"} {
 		if end := ends[filepath.Join(kit, file)]; end.Year() != 2036 {
 			t.Errorf("%s ends %s, want 2036; all: %v", file, end, ends)
+		}
+	}
+}
+
+// What is genuine and cannot be read is kept, and yet not called received.
+func TestReply(t *testing.T) {
+	p := plainKit(t)
+	for _, c := range []struct {
+		answer models.Answer
+		status int
+		body   string
+	}{
+		{models.Answer{Outcome: models.OutcomeApplied}, 200, `{"received":true}`}, {models.Answer{Outcome: models.OutcomeIgnored}, 200, `{"received":true}`},
+		{models.Answer{Outcome: models.OutcomeUnreadable}, 400, `{"error":"unreadable"}`},
+		{models.Answer{Outcome: models.OutcomeUnreadable, Reason: models.ReasonMalformed}, 400, `{"error":"unreadable"}`},
+		{models.Answer{Reason: models.ReasonMerchant}, 403, `{"error":"merchant"}`}, {models.Answer{Reason: models.ReasonMalformed}, 400, `{"error":"malformed"}`},
+		{models.Answer{Reason: models.ReasonTooLarge}, 413, `{"error":"too_large"}`}, {models.Answer{Reason: models.ReasonChain}, 401, `{"error":"chain"}`},
+		{models.Answer{}, 503, `{"error":"try again"}`},
+	} {
+		if status, kind, body := p.Reply(c.answer); status != c.status || body != c.body || kind != "application/json" {
+			t.Errorf("Reply(%+v) = %d %s %s, want %d %s", c.answer, status, kind, body, c.status, c.body)
 		}
 	}
 }

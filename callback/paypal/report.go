@@ -18,7 +18,8 @@ type reportFile struct {
 	zone *time.Location
 	each func(models.Entry) error
 
-	detail  bool // TRR: rows have a status, also those that moved nothing
+	account string // that the report is of, by its head
+	detail  bool   // TRR: rows have a status, also those that moved nothing
 	seen    map[string]bool
 	number  int64          // of this file among the report's, from 1
 	section *tally         // nil: none is open
@@ -26,6 +27,9 @@ type reportFile struct {
 	names   []string       // of the section, as written
 	first   bool           // the open section is the file's first
 	all     *tally
+	total   int64     // rows of all the report's files, by its count (RC)
+	from    time.Time // of the sections' periods, the earliest and the latest; zero: not told
+	to      time.Time
 }
 
 // records are how each kind of record is read, and where it may stand: in a section, or outside.
@@ -96,7 +100,8 @@ func (f *reportFile) readReportHead() error {
 	if f.seen["FH"] {
 		return f.Fail("1", "a second report in the file")
 	}
-	return f.checkAccount(f.cell(3))
+	f.account = f.cell(3)
+	return f.checkAccount(f.account)
 }
 
 func (f *reportFile) readFileHead() (err error) {
@@ -115,7 +120,40 @@ func (f *reportFile) readSectionHead() error {
 		return f.Fail("1", "a section before the file number (FH)")
 	}
 	f.section, f.columns, f.first = newTally(), nil, !f.seen["SC"]
-	return f.checkAccount(f.cell(3))
+	if err := f.checkAccount(f.cell(3)); err != nil {
+		return err
+	}
+	return f.readPeriod()
+}
+
+// readPeriod: a section says which day it is of, by its first and its last second, so that a day without movements can be told from
+// another. It may leave both out.
+func (f *reportFile) readPeriod() error {
+	if f.cell(1) == "" && f.cell(2) == "" {
+		return nil
+	}
+	var ends [2]time.Time
+	for i := range ends {
+		at, err := parse.LocalTime(f.cell(1+i), f.zone, reportTime)
+		if err != nil {
+			return f.Fail(strconv.Itoa(2+i), "the period: %v", err)
+		}
+		ends[i] = at
+	}
+	from, to := ends[0], ends[1]
+	if to.Second() == 59 { // else the report is of another version, which names the end itself
+		to = to.Add(time.Second)
+	}
+	if !from.Before(to) {
+		return f.Fail("3", "the period ends at %s, before it begins", clip(f.cell(2)))
+	}
+	if f.from.IsZero() || from.Before(f.from) {
+		f.from = from
+	}
+	if to.After(f.to) {
+		f.to = to
+	}
+	return nil
 }
 
 // checkAccount: a report can be of several accounts, so its head may name one and its sections others.

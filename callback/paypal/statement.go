@@ -15,7 +15,8 @@ import (
 
 // ReadStatement reads a settlement report (STL: what moved the balance) or a transaction detail report (TRR: every transaction,
 // with its status); give one of the two for a day, not both. They are UTF-8, old ones UTF-16. Other reports of PayPal, which
-// write major units, are recognised and not compared. Times carry their offset, so zone is not needed.
+// write major units, are recognised and not compared. Times carry their offset, so zone is not needed. A
+// report of more than a million rows comes in several files, which are told to be complete by the last one's count.
 //
 // Format: Settlement Report Specification 9.0.4, developer.paypal.com/reports/settlement.
 func (p *Provider) ReadStatement(name string, r io.Reader, zone *time.Location, each func(models.Entry) error) (models.Statement, error) {
@@ -32,11 +33,18 @@ func (p *Provider) ReadStatement(name string, r io.Reader, zone *time.Location, 
 	if err := f.read(); err != nil {
 		return models.Statement{}, err
 	}
-	title := "settlement report"
+	return f.statement(), nil
+}
+
+// statement is what the file was. Sums stand at the end of a report, over all its files: they are proven by a file that is all of it.
+func (f *reportFile) statement() models.Statement {
+	s := models.Statement{Compared: true, Title: "settlement report", From: f.from, To: f.to}
 	if f.detail {
-		title = "transaction detail report"
+		s.Title = "transaction detail report"
 	}
-	return models.Statement{Compared: true, Title: title, Totals: true}, nil
+	s.Part = models.Part{Of: strings.TrimSpace(s.Title + " " + f.account), Number: f.number, Last: f.seen["RC"], Rows: f.all.rows, Total: f.total}
+	s.Totals = f.number == 1 && s.Part.Last
+	return s
 }
 
 // decode turns UTF-16, told by its byte-order mark, into UTF-8.

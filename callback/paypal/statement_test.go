@@ -276,10 +276,59 @@ func TestSeveralSectionsAndFiles(t *testing.T) {
 	begun := payments()
 	begun = begun[:strings.Index(begun, `"SF"`)] + `"FF","1"` + "\r\n"
 	ended := payments(`"FH","01"`, `"FH","02"`, `"SF","USD","4999"`, `"SF","USD","9998"`, `"SC","1"`, `"SC","2"`, `"RF","USD","4999"`, `"RF","USD","9998"`, `"RC","1"`, `"RC","2"`)
-	for name, text := range map[string]string{"first": begun, "last": ended} {
-		if _, entries, err := read(plain(t), text); err != nil || len(entries) != 1 {
-			t.Errorf("%s file of two: %+v, %v", name, entries, err)
+	for name, c := range map[string]struct {
+		text string
+		want models.Part
+	}{
+		"first": {begun, models.Part{Of: "settlement report M1", Number: 1, Rows: 1}}, "last": {ended, models.Part{Of: "settlement report M1", Number: 2, Last: true, Rows: 1, Total: 2}},
+		"RC taken away":        {payments(`"RC","1"`+"\r\n", ""), models.Part{Of: "settlement report M1", Number: 1, Rows: 1}},
+		"RF and RC taken away": {payments(`"RF","USD","4999","0","0","224","CR","0"`+"\r\n"+`"RC","1"`+"\r\n", ""), models.Part{Of: "settlement report M1", Number: 1, Rows: 1}},
+	} {
+		st, entries, err := read(plain(t), c.text)
+		if err != nil || len(entries) != 1 || st.Part != c.want || st.Totals { // the sums are those of all files
+			t.Errorf("%s: %+v, %+v, %v; want %+v", name, st, entries, err, c.want)
 		}
+	}
+	if st, _, err := read(plain(t), payments()); err != nil || st.Part != (models.Part{Of: "settlement report M1", Number: 1, Last: true, Rows: 1, Total: 1}) || !st.Totals {
+		t.Errorf("the only file: %+v, %v", st, err)
+	}
+}
+
+// A section's head says which day it is of, which is all that a day without movements can be told by.
+func TestPeriod(t *testing.T) {
+	const head = `"SH","2026/11/27 00:00:00 -0800","2026/11/27 23:59:59 -0800"`
+	empty := report(columns, `"SF","USD","0","0","0","0"`, `"SC","0"`, `"RF","USD","0","0","0","0"`, `"RC","0"`, `"FF","0"`)
+	for _, c := range []struct{ head, from, to string }{
+		{head, "2026-11-27T08:00:00Z", "2026-11-28T08:00:00Z"},
+		{`"SH","2026/11/28 00:00:00 -0800","2026/11/28 23:59:59 -0800"`, "2026-11-28T08:00:00Z", "2026-11-29T08:00:00Z"},
+		{`"SH","2026/11/27 00:00:00 +0000","2026/11/27 23:59:59 +0000"`, "2026-11-27T00:00:00Z", "2026-11-28T00:00:00Z"},
+		{`"SH","2026/11/27 00:00:00 -0800","2026/11/28 00:00:00 -0800"`, "2026-11-27T08:00:00Z", "2026-11-28T08:00:00Z"},
+		{`"SH","2026/11/01 00:00:00 -0700","2026/11/01 23:59:59 -0800"`, "2026-11-01T07:00:00Z", "2026-11-02T08:00:00Z"}, // a day of 25 hours
+		{`"SH","",""`, "0001-01-01T00:00:00Z", "0001-01-01T00:00:00Z"},
+	} {
+		for name, text := range map[string]string{"with a row": payments(), "empty": empty} {
+			st, _, err := read(plain(t), strings.Replace(text, head, c.head, 1))
+			if err != nil || st.From.Format(time.RFC3339) != c.from || st.To.Format(time.RFC3339) != c.to {
+				t.Errorf("%s, %s: from %s to %s, %v; want %s to %s", name, c.head, st.From, st.To, err, c.from, c.to)
+			}
+		}
+	}
+	for bad, want := range map[string]string{
+		`"SH","27.11.2026","2026/11/27 23:59:59 -0800"`: "column 2: the period", `"SH","2026/11/27 00:00:00 -0800",""`: "column 3: the period",
+		`"SH","2026/11/27 00:00:00","2026/11/27 23:59:59 -0800"`:             "column 2: the period",
+		`"SH","2026/11/28 00:00:00 -0800","2026/11/27 22:59:59 -0800"`:       "before it begins",
+		`"SH","2026/11/27 00:00:00 -0800","2026/11/27 23:59:59 -0800 extra"`: "column 3",
+	} {
+		if _, _, err := read(plain(t), payments(head, bad)); !isFileError(err, "row 3", want) {
+			t.Errorf("%s: %v, want a file error with %q", bad, err, want)
+		}
+	}
+	section := payments()
+	section = section[strings.Index(section, `"SH"`):strings.Index(section, `"RF"`)]
+	two := payments(`"RF","USD","4999","0","0","224"`, `"RF","USD","9998","0","0","448"`, `"RC","1"`, `"RC","2"`, `"FF","1"`, `"FF","2"`)
+	two = strings.Replace(two, section, section+strings.ReplaceAll(section, head, `"SH","2026/11/28 00:00:00 -0800","2026/11/28 23:59:59 -0800"`), 1)
+	if st, _, err := read(plain(t), two); err != nil || st.To.Sub(st.From) != 48*time.Hour {
+		t.Errorf("two sections of two days: %+v, %v", st, err)
 	}
 }
 

@@ -102,7 +102,13 @@ func (f *reportFile) readSectionCount() error {
 	return err
 }
 
-func (f *reportFile) readReportCount() error { return f.checkCount(f.all, f.reportWhole()) }
+func (f *reportFile) readReportCount() (err error) {
+	if err := f.checkCount(f.all, f.reportWhole()); err != nil {
+		return err
+	}
+	f.total, err = f.count(1)
+	return err
+}
 
 // readFileCount: only the report's last file ends the report; until then a section may be open.
 func (f *reportFile) readFileCount() error {

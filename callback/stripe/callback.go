@@ -43,11 +43,13 @@ func (p *Provider) Verify(_ context.Context, cb models.Callback) ([]models.Event
 	return []models.Event{p.event(doc)}, nil
 }
 
-// Reply is 200 for whatever is kept: sending again would change nothing. Stripe reads the status only, and counts anything
-// but 2xx as a failure to be tried again.
+// Reply is 200 for whatever is kept, but for what is genuine and cannot be read: 200 would say that it was understood. Stripe reads the
+// status only, and counts anything but 2xx as a failure to be tried again.
 func (p *Provider) Reply(a models.Answer) (status int, contentType, body string) {
 	const json = "application/json"
 	switch {
+	case a.Outcome == models.OutcomeUnreadable:
+		return http.StatusBadRequest, json, `{"error":"unreadable"}`
 	case a.Accepted():
 		return http.StatusOK, json, `{"received":true}`
 	case a.Reason == "":

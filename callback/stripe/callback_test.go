@@ -168,7 +168,7 @@ func TestUselessJSON(t *testing.T) {
 	p := mustNew(t, minimal)
 	for name, body := range map[string]string{
 		"empty": "", "null": "null", "list": "[]", "text": `"evt_1"`, "cut": `{"id":"evt_1"`, "two documents": `{"id":"a"}{"id":"b"}`,
-		"trailing": snapshot("payment_intent.succeeded", paid) + "x", "deep": strings.Repeat("[", 1e5), "NUL": `{"id":"evt\u0000"}`, "not UTF-8": "{\"id\":\"\xff\"}",
+		"trailing": snapshot("payment_intent.succeeded", paid) + "x", "deep": strings.Repeat("[", 1e5), "NUL in a key": `{"id\u0000":"evt"}`, "not UTF-8": "{\"id\":\"\xff\"}",
 		"key twice":    strings.Replace(snapshot("payment_intent.succeeded", paid), `"amount_received":1999`, `"amount_received":1,"amount_received":1999`, 1),
 		"status twice": strings.Replace(snapshot("payment_intent.succeeded", paid), `"type"`, `"type":"product.created","type"`, 1),
 	} {
@@ -177,7 +177,9 @@ func TestUselessJSON(t *testing.T) {
 		}
 	}
 	for name, body := range map[string]string{
-		"empty object": `{}`, "no type": `{"id":"evt_1","object":"event","created":1795767302}`,
+		"NUL": `{"id":"evt\u0000"}`, "NUL in the payment": snapshot("payment_intent.succeeded", strings.NewReplacer(`"pi_1"`, `"pi_1\u0000"`, `"ch_1"`, `"ch_1\u0000"`).Replace(paid)),
+		"half a pair in the order": snapshot("payment_intent.succeeded", strings.Replace(paid, `"A1"`, `"A1\ud83d"`, 1)),
+		"empty object":             `{}`, "no type": `{"id":"evt_1","object":"event","created":1795767302}`,
 		"no id": `{"type":"payment_intent.succeeded","created":1795767302}`, "null fields": `{"id":null,"type":null,"created":null,"data":null}`,
 		"created is text": `{"id":"evt_1","type":"x","created":"1795767302"}`, "created is far": `{"id":"evt_1","type":"x","created":1e400}`,
 		"created beyond year 9999": `{"id":"evt_1","type":"x","created":9999999999999}`,
@@ -189,6 +191,14 @@ func TestUselessJSON(t *testing.T) {
 		if ev := say(t, p, body); ev.Kind != models.EventUnparsable || ev.Detail == "" || ev.Money != (models.Money{}) {
 			t.Errorf("%s: event %+v, want unparsable with a detail and no money", name, ev)
 		}
+	}
+}
+
+// What the shop or the payer wrote into a field that nobody needs does not cost the payment.
+func TestUnusableTextElsewhere(t *testing.T) {
+	body := snapshot("payment_intent.succeeded", strings.Replace(paid, `"object":"payment_intent"`, `"object":"payment_intent","description":"\ud83d","x":"\u0000"`, 1))
+	if ev := say(t, mustNew(t, minimal), body); ev.Kind != models.PaymentSucceeded || ev.TransactionID != "ch_1" || ev.OrderID != "A1" {
+		t.Errorf("event %+v, want the payment", ev)
 	}
 }
 
@@ -246,7 +256,8 @@ func TestReply(t *testing.T) {
 		answer models.Answer
 		want   int
 	}{
-		{models.Answer{Outcome: models.OutcomeApplied}, 200}, {models.Answer{Outcome: models.OutcomeUnreadable}, 200},
+		{models.Answer{Outcome: models.OutcomeApplied}, 200}, {models.Answer{Outcome: models.OutcomeIgnored}, 200},
+		{models.Answer{Outcome: models.OutcomeUnreadable}, 400}, {models.Answer{Outcome: models.OutcomeUnreadable, Reason: models.ReasonMalformed}, 400},
 		{models.Answer{Reason: models.ReasonSignature}, 401}, {models.Answer{Reason: models.ReasonTimestamp}, 401},
 		{models.Answer{Reason: models.ReasonMerchant}, 403}, {models.Answer{Reason: models.ReasonMalformed}, 400},
 		{models.Answer{Reason: models.ReasonTooLarge}, 413}, {models.Answer{}, 503},

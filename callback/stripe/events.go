@@ -129,10 +129,14 @@ func storable(s string) bool { return len(s) <= 2000 && !strings.ContainsFunc(s,
 // orderID is the shop's order number: metadata first, then Checkout's client_reference_id. "" when the object has neither,
 // as refunds and disputes usually have: their order is found through the payment.
 func (o object) orderID() (string, error) {
-	id := o.Get("metadata", o.p.metadataKey).Text()
-	if id == "" {
-		id = o.Get("client_reference_id").Text()
+	named := o.Get("metadata", o.p.metadataKey)
+	if named.Text() == "" && named.Unusable() == nil {
+		named = o.Get("client_reference_id")
 	}
+	if err := named.Unusable(); err != nil {
+		return "", fmt.Errorf("metadata: the order number: %w", err)
+	}
+	id := named.Text()
 	if !storable(id) {
 		return "", errors.New("metadata: the order number is too long or holds control characters")
 	}

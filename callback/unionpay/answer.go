@@ -1,6 +1,7 @@
 package unionpay
 
 import (
+	"archive/zip"
 	"bufio"
 	"bytes"
 	"compress/zlib"
@@ -44,17 +45,39 @@ func (p *Provider) Unwrap(name string, src *bufio.Reader) (io.Reader, error) {
 	if err != nil {
 		return fail("download it again", "an answer of UnionPay's file transfer that cannot be read: %v", err)
 	}
-	if err := p.checkAnswer(f); err != nil {
-		return fail("download it again", "an answer of UnionPay's file transfer, but not proven to be for this account: %v", err)
-	}
-	if what := refusedBecause(f); what != "" {
-		return fail("ask again later, or declare a day without one by --no-statement", "%s", what)
+	what, unproven := refusedBecause(f), p.checkAnswer(f)
+	switch {
+	case what != "" && unproven != nil: // what it says is worth telling, and proves nothing
+		return fail(noFileNext, "%s; and it is not proven to be UnionPay's, for this account: %v", what, unproven)
+	case what != "":
+		return fail(noFileNext, "%s", what)
+	case unproven != nil:
+		return fail("download it again", "an answer of UnionPay's file transfer, but not proven to be for this account: %v", unproven)
 	}
 	content, err := contentOf(f["fileContent"])
+	if err == nil {
+		err = checkDay(content, f["settleDate"])
+	}
 	if err != nil {
 		return fail("download it again", "fileContent: %v", err)
 	}
 	return bytes.NewReader(content), nil
+}
+
+const noFileNext = "ask again later, or declare a day without one by --no-statement"
+
+// checkDay holds the names of the files in a zip, by which they are read, against the day the answer is for: MMDD, "" if it does not say.
+func checkDay(content []byte, settleDate string) error {
+	z, err := zip.NewReader(bytes.NewReader(content), int64(len(content)))
+	if err != nil || settleDate == "" {
+		return nil // whatever it is, its reader will say
+	}
+	for _, file := range z.File {
+		if day, ok := dayOfName(baseOf(file.Name), beijing); ok && day.Format(dayLayout) != settleDate {
+			return fmt.Errorf("the answer is for the settlement day %s, the file in it, %s, is of another", clip(settleDate), clip(file.Name))
+		}
+	}
+	return nil
 }
 
 // parseAnswer takes an answer as it was kept: form-encoded, or as the API sends it, in which case it holds line ends and no
@@ -67,6 +90,9 @@ func parseAnswer(raw []byte) (form, error) {
 }
 
 func (p *Provider) checkAnswer(f form) error {
+	if f["signature"] == "" {
+		return errors.New("it is not signed")
+	}
 	at, err := moment(f["txnTime"], beijing)
 	if err != nil {
 		return fmt.Errorf("txnTime: %w", err)
@@ -93,8 +119,7 @@ func refusedBecause(f form) string {
 	case "03":
 		return "UnionPay's answer is respCode 03: busy"
 	default:
-		text, _ := f.text()
-		return fmt.Sprintf("UnionPay's answer is respCode %q, not a file: %s", clip(code), clip(text["respMsg"]))
+		return fmt.Sprintf("UnionPay's answer is respCode %q, not a file: %s", clip(code), clip(f.text("respMsg")))
 	}
 }
 

@@ -126,7 +126,7 @@ func TestAnswerThatCannotBeUsed(t *testing.T) {
 		want string
 	}{
 		{"another file", encode(with(good, fields{"fileContent": deflated(t, []byte("PK other content"))})), "signature does not fit"},
-		{"no signature", encode(with(good, fields{"signature": "-"})), "no signature"},
+		{"no signature", encode(with(good, fields{"signature": "-"})), "it is not signed"},
 		{"a downgrade", encode(answer(t, content, fields{"version": "5.0.0"})), "version"},
 		{"another signer", encode(sign(t, testCN(t), with(good, fields{"signature": "-", "signPubKeyCert": testCN(t).cert}))), "not UnionPay"},
 		{"another merchant", encode(answer(t, content, fields{"merId": "777000000000002"})), `merId "777000000000002" is not 777000000000001`},
@@ -136,6 +136,13 @@ func TestAnswerThatCannotBeUsed(t *testing.T) {
 		{"a field twice", append(encode(good), "&respCode=00"...), "given twice"},
 		{"bad encoding", append(encode(good), "&x=%zz"...), "not form-encoded"},
 		{"cut", encode(good)[:300], "not proven"},
+		{"no file yet, and nobody has signed it", encode(fields{"respCode": "98", "respMsg": "文件不存在", "merId": "777000000000001", "txnType": "76"}),
+			"respCode 98: no such file yet, or a day without transactions; and it is not proven to be UnionPay's, for this account: it is not signed"},
+		{"nothing but a code", []byte("respCode=98"), "respCode 98: no such file yet"},
+		{"busy, and nobody has signed it", []byte("respCode=03&respMsg=x"), "respCode 03: busy; and it is not proven"},
+		{"a file that nobody has signed", encode(with(good, fields{"signature": "-", "txnTime": "-"})), "not proven to be for this account: it is not signed"},
+		{"another day's file", encode(answer(t, zipOf(t, "INN26112800ZM_777000000000001"), nil)), "the answer is for the settlement day 1129, the file in it, INN26112800ZM_777000000000001, is of another"},
+		{"another day's corrections", encode(answer(t, zipOf(t, zmName, "INN26113000ZME_777000000000001"), nil)), "INN26113000ZME_777000000000001, is of another"},
 		{"no file yet", encode(answer(t, content, fields{"respCode": "98", "fileContent": "-"})), "respCode 98: no such file yet, or a day without transactions"},
 		{"busy", encode(answer(t, content, fields{"respCode": "03", "fileContent": "-"})), "respCode 03: busy"},
 		{"refused", encode(answer(t, content, fields{"respCode": "10", "respMsg": "报文格式错误", "fileContent": "-"})), `respCode "10", not a file: 报文格式错误`},
@@ -155,6 +162,14 @@ func TestAnswerThatCannotBeUsed(t *testing.T) {
 			}
 		})
 	}
+	for name, f := range map[string]fields{
+		"its own day": answer(t, zipOf(t, zmName, zmeName, "RN26112900"), nil), "no day told": answer(t, zipOf(t, "INN26112800ZM_777000000000001"), fields{"settleDate": "-"}),
+		"no name of UnionPay's": answer(t, zipOf(t, "bill.txt"), nil),
+	} {
+		if _, err := unwrap(p, encode(f)); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 	if got, err := unwrap(p, encode(answer(t, make([]byte, contentFree), nil))); err != nil || len(got) != contentFree {
 		t.Errorf("a megabyte of zeros: %d bytes, %v; want it unpacked", len(got), err)
 	}
@@ -166,6 +181,22 @@ func TestAnswerThatCannotBeUsed(t *testing.T) {
 	if _, err := p.Unwrap(answerName, bufio.NewReader(long)); err == nil || !strings.Contains(err.Error(), "longer than") {
 		t.Errorf("an endless answer: %v", err)
 	}
+}
+
+// zipOf is a zip of files of those names.
+func zipOf(tb testing.TB, names ...string) []byte {
+	tb.Helper()
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	for _, name := range names {
+		if _, err := w.Create(name); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		tb.Fatal(err)
+	}
+	return b.Bytes()
 }
 
 // zeros is a long file that is not held in memory.

@@ -73,10 +73,14 @@ func digestOf(text []byte) [sha256.Size]byte {
 	return sha256.Sum256([]byte(hex.EncodeToString(h[:])))
 }
 
-// Reply is for the status: UnionPay does not look at the body. It sends five times within seven minutes, and never again.
+// Reply is for the status: UnionPay does not look at the body. It sends five times within seven minutes, and never again. What is
+// genuine and cannot be read is kept, and yet refused: 200 would say that it was understood.
 func (p *Provider) Reply(a models.Answer) (status int, contentType, body string) {
 	const text = "text/plain; charset=utf-8"
-	if a.Accepted() {
+	switch {
+	case a.Outcome == models.OutcomeUnreadable:
+		return http.StatusBadRequest, text, "fail"
+	case a.Accepted():
 		return http.StatusOK, text, "ok"
 	}
 	return refusal(a.Reason), text, "fail"

@@ -302,7 +302,9 @@ func TestReplyWords(t *testing.T) {
 	}{
 		{models.Answer{Outcome: models.OutcomeApplied}, 200, "ok"},
 		{models.Answer{Outcome: models.OutcomeConflict}, 200, "ok"},
-		{models.Answer{Outcome: models.OutcomeUnreadable}, 200, "ok"}, // sent again it is not more readable
+		{models.Answer{Outcome: models.OutcomeIgnored}, 200, "ok"},
+		{models.Answer{Outcome: models.OutcomeUnreadable}, 400, "fail"},
+		{models.Answer{Outcome: models.OutcomeUnreadable, Reason: models.ReasonMalformed}, 400, "fail"},
 		{models.Answer{}, 503, "fail"},
 		{models.Answer{Reason: models.ReasonSignature}, 401, "fail"},
 		{models.Answer{Reason: models.ReasonAlgorithm}, 401, "fail"},

@@ -1,18 +1,38 @@
 package unionpay
 
 import (
+	"slices"
 	"time"
 
 	"paybook/callback/parse"
 	"paybook/models"
 )
 
-// The transaction codes (交易代码) that are known. Others are told as unknown kinds, but for those whose type (交易类型) says what
-// they are: voids and completions have codes that no public table gives.
+// The transaction codes (交易代码) that are known, and what a type (交易类型) says. Other codes are told as unknown kinds, but for those
+// of which the type alone is enough: voids and completions have codes that no public table gives.
 var (
 	codes = map[string]models.TransactionKind{"S22": models.Payment, "S30": models.Refund}
-	types = map[string]models.TransactionKind{"03": models.Payment, "31": models.Refund, "33": models.Refund}
+	types = map[string]models.TransactionKind{"01": models.Payment, "03": models.Payment, "04": models.Refund, "31": models.Refund, "33": models.Refund,
+		"02": models.EntryAdjustment, "32": models.EntryAdjustment} // an authorisation and its end: no money
+	enough = []string{"03", "31", "33"}
 )
+
+// kindOf is what a record is, or the words in which it says something that we do not know. A code and a type that contradict each other
+// are such words: a void called a payment would be money that never came.
+func kindOf(code, txnType string) (kind models.TransactionKind, unknown string) {
+	byCode, byType := codes[code], types[txnType]
+	switch {
+	case byCode != "" && (byType == "" || byType == byCode):
+		return byCode, ""
+	case byCode != "":
+		return models.EntryAdjustment, code + " of type " + txnType
+	case slices.Contains(enough, txnType):
+		return byType, ""
+	case code == "":
+		return models.EntryAdjustment, "(empty)"
+	}
+	return models.EntryAdjustment, code
+}
 
 // entry is what the current record says.
 func (p *Provider) entry(r *records, y years) (models.Entry, error) {
@@ -28,20 +48,11 @@ func (p *Provider) entry(r *records, y years) (models.Entry, error) {
 // transaction is a ZM record. Only what was settled is in the file, so every row has succeeded.
 func transaction(r *records, y years) (models.Entry, error) {
 	e := models.Entry{Line: r.line, Status: models.StatusSucceeded, StatusText: r.cell("交易代码")}
-	var known bool
-	if e.Kind, known = codes[e.StatusText]; !known {
-		e.Kind, known = types[r.cell("交易类型")]
-	}
-	if !known {
-		e.Kind, e.UnknownKind = models.EntryAdjustment, e.StatusText
-		if e.UnknownKind == "" {
-			e.UnknownKind = "(empty)"
-		}
-	}
+	e.Kind, e.UnknownKind = kindOf(e.StatusText, r.cell("交易类型"))
 	if err := fillEntryNames(&e, r, y); err != nil {
 		return e, err
 	}
-	at, err := y.of(r.cell("交易传输时间"), e.TransactionID)
+	at, err := y.near(r.cell("交易传输时间"), e.TransactionID)
 	if err != nil {
 		return e, r.fail("交易传输时间", "%v", err)
 	}
@@ -100,7 +111,7 @@ func fillEntryMoney(e *models.Entry, r *records) (err error) {
 // message announces them, so each is found missing in the book: that is the news. A row that settles nothing is counted only.
 func correction(r *records, y years) (models.Entry, error) {
 	e := models.Entry{Line: r.line, Kind: models.EntryAdjustment, Status: models.StatusSucceeded, StatusText: r.cell("交易代码")}
-	at, err := y.of(r.cell("交易传输时间"), "")
+	at, err := y.near(r.cell("交易传输时间"), "")
 	if err != nil {
 		return e, r.fail("交易传输时间", "%v", err)
 	}
@@ -133,7 +144,7 @@ func originalTrace(r *records, y years, queryID string) (string, error) {
 	if text == "" {
 		return "", nil
 	}
-	at, err := y.of(text, queryID)
+	at, err := y.before(text, queryID)
 	if err != nil {
 		return "", r.fail("原始交易日期时间", "%v", err)
 	}

@@ -3,6 +3,7 @@ package unionpay
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"paybook/models"
 )
@@ -22,11 +23,7 @@ var txnTypes = map[string]struct{ done, failed models.EventKind }{
 // eventOf is what a genuine message says.
 func eventOf(f form) models.Event {
 	ev := models.Event{ID: clip(f["queryId"])}
-	text, err := f.text()
-	if err == nil {
-		err = fill(&ev, text)
-	}
-	if err != nil {
+	if err := fill(&ev, f); err != nil {
 		ev.Kind, ev.Detail = models.EventUnparsable, err.Error()
 	}
 	return ev
@@ -70,7 +67,7 @@ func succeeded(ev *models.Event, f form) (bool, error) {
 		ev.Detail = "respCode A6: success with a defect; look at origRespCode of the query before goods or money are released"
 		return true, nil
 	default:
-		ev.Detail = fmt.Sprintf("respCode %s: %s", clip(code), clip(f["respMsg"]))
+		ev.Detail = strings.TrimSuffix(fmt.Sprintf("respCode %s: %s", clip(code), clip(f.text("respMsg"))), ": ")
 		return false, nil
 	}
 }

@@ -85,29 +85,30 @@ func (f form) ambiguous() string {
 	return ""
 }
 
-// text is the fields in UTF-8. Only a genuine message is worth it.
-func (f form) text() (form, error) {
-	decode, ok := encodings[strings.ToUpper(f["encoding"])]
-	if !ok {
-		return nil, fmt.Errorf("encoding is %q, expected UTF-8 or GBK", clip(f["encoding"]))
+// text is a field for people in UTF-8, "" when it is not in the encoding the message names, or that is none we know. Ids, sums and
+// times need no decoding: they are ASCII, which is the same bytes in each encoding. So a message of a payer's name or a shop's text in
+// another encoding is booked all the same.
+func (f form) text(name string) string {
+	decode, known := encodings[strings.ToUpper(f["encoding"])]
+	if !known {
+		decode = fromUTF8
 	}
-	out := form{}
-	for name, value := range f {
-		text, ok := decode(value)
-		if !ok {
-			return nil, fmt.Errorf("field %s is not in the encoding it names, %s", clip(name), f["encoding"])
-		}
-		out[name] = text
-	}
-	return out, nil
+	text, _ := decode(f[name])
+	return text
 }
 
-// encodings are those a message may name. UTF-8 is what a message without the field is in.
+// encodings are those a message may name. UTF-8 is what a message without the field is in; GBK holds all of GB 2312, and what GB 18030
+// has beyond it is rare in a message for people.
 var encodings = map[string]func(string) (string, bool){
-	"": fromUTF8, "UTF-8": fromUTF8, "UTF8": fromUTF8, "GBK": fromGBK,
+	"": fromUTF8, "UTF-8": fromUTF8, "UTF8": fromUTF8, "GBK": fromGBK, "GB2312": fromGBK, "GB18030": fromGBK,
 }
 
-func fromUTF8(s string) (string, bool) { return s, utf8.ValidString(s) }
+func fromUTF8(s string) (string, bool) {
+	if !utf8.ValidString(s) {
+		return "", false
+	}
+	return s, true
+}
 
 // fromGBK is strict: a byte that is no character must not become a mark that looks like one.
 func fromGBK(s string) (string, bool) {
@@ -115,7 +116,10 @@ func fromGBK(s string) (string, bool) {
 		return s, true
 	}
 	out, err := simplifiedchinese.GBK.NewDecoder().String(s)
-	return out, err == nil && !strings.ContainsRune(out, utf8.RuneError)
+	if err != nil || strings.ContainsRune(out, utf8.RuneError) {
+		return "", false
+	}
+	return out, true
 }
 
 func isASCII[T string | []byte](s T) bool {

@@ -7,18 +7,19 @@ type column struct {
 }
 
 // layout is the order of a record's columns, from the specification's tables as copied into public code. Records are written with
-// one space between two columns; one public reader expects none, and such records are taken too, since their length tells them apart.
+// one space between two columns. A record of any other length is refused: one without the spaces, as one public reader expects it, has
+// never been seen, and its columns would be guessed.
 type layout struct {
 	title   string
 	columns []column
 	places  map[string]int // of each column
-	width   int            // of all columns, bytes
+	length  int            // of a record without its line end, bytes
 }
 
 func newLayout(title string, columns []column) *layout {
-	l := &layout{title, columns, map[string]int{}, 0}
+	l := &layout{title, columns, map[string]int{}, len(columns) - 1}
 	for i, c := range columns {
-		l.places[c.name], l.width = i, l.width+c.width
+		l.places[c.name], l.length = i, l.length+c.width
 	}
 	return l
 }
@@ -42,36 +43,6 @@ var zme = newLayout("file of corrections (ZME)", []column{
 })
 
 var layouts = []*layout{zm, zme}
-
-// length is a record's bytes without its line end; gap is what stands between two columns.
-func (l *layout) length(gap int) int { return l.width + gap*(len(l.columns)-1) }
-
-// gapIn tells from a record's length how far its columns stand apart; ok is false when it is no record of this layout.
-func (l *layout) gapIn(record []byte) (gap int, ok bool) {
-	switch len(record) {
-	case l.length(1):
-		return 1, true
-	case l.length(0):
-		return 0, !zm.spaced(record) && !zme.spaced(record)
-	}
-	return 0, false
-}
-
-// spaced is true for a record with spaces wherever they part columns, as far as it goes: one that was cut can be as long as one
-// that never had any.
-func (l *layout) spaced(record []byte) bool {
-	at := 0
-	for _, c := range l.columns {
-		if at += c.width; at >= len(record) {
-			break
-		}
-		if record[at] != ' ' {
-			return false
-		}
-		at++
-	}
-	return true
-}
 
 // place is where a column stands. The names are ours, so one that is not there is a mistake of ours.
 func (l *layout) place(name string) int {

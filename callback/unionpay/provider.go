@@ -59,6 +59,9 @@ func New(settings json.RawMessage, dir string) (*Provider, error) {
 		p.cnParts = append(p.cnParts, c.AcceptedCNPartInTest)
 		p.warnings = append(p.warnings, "settings.test_environment is on: what UnionPay's test environment signs is booked like live money")
 	}
+	if !isMerID(c.MerID) {
+		p.warnings = append(p.warnings, fmt.Sprintf("settings.merId: %q is not 15 digits, as UnionPay's merchant numbers are: is it complete?", clip(c.MerID)))
+	}
 	var err error
 	p.authority, err = loadAuthority(c, dir)
 	return p, err
@@ -74,6 +77,11 @@ func (c Config) check() error {
 		return fmt.Errorf("settings.accepted_cn_part_in_test_environment: %s", cnPartWrong)
 	}
 	return nil
+}
+
+// isMerID: 15 digits. What acquirers give out elsewhere may hold letters, so another number is no error.
+func isMerID(s string) bool {
+	return len(s) == 15 && !strings.ContainsFunc(s, func(r rune) bool { return r < '0' || r > '9' })
 }
 
 const cnPartWrong = "empty, or holds an @: a name without the part would then be accepted, or none at all"

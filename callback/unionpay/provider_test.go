@@ -120,6 +120,11 @@ func TestCalendarExpiriesWarnings(t *testing.T) {
 	if w := mustNew(t, map[string]any{"test_environment": true}).Warnings(); len(w) != 1 || !strings.Contains(w[0], "settings.test_environment is on") {
 		t.Errorf("warnings %q, want one about the test environment", w)
 	}
+	for _, number := range []string{"77700000000001", "7770000000000011", "77700000000000A", "merchant", "７77000000001"} {
+		if p, err := New(settings(t, map[string]any{"merId": number}), kit); err == nil && (len(p.Warnings()) != 1 || !strings.Contains(p.Warnings()[0], "settings.merId")) {
+			t.Errorf("merId %q: warnings %q, want one about it", number, p.Warnings())
+		}
+	}
 }
 
 // firstWord is the setting of the expiry that begins so.

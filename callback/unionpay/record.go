@@ -23,7 +23,6 @@ type records struct {
 	lines  *bufio.Scanner
 	line   int // of the current record, from 1
 	layout *layout
-	gap    int // between two columns
 	count  int // records so far
 	cells  [][]byte
 }
@@ -61,27 +60,25 @@ func (r *records) next() (bool, error) {
 	return false, nil
 }
 
-// settle lets the first record decide how all are written. One that fits nothing is refused by cut.
+// settle lets the first record's length tell what the file is when its name does not. One that fits nothing is refused by cut.
 func (r *records) settle(first []byte) {
 	for _, l := range layouts {
-		if gap, ok := l.gapIn(first); ok && (r.layout == nil || r.layout == l) {
-			r.layout, r.gap = l, gap
-			return
+		if r.layout == nil && len(first) == l.length {
+			r.layout = l
 		}
 	}
-	r.gap = 1
 }
 
 // cut parts a record into its columns.
 func (r *records) cut(line []byte) error {
-	if r.layout == nil || len(line) != r.layout.length(r.gap) {
+	if r.layout == nil || len(line) != r.layout.length {
 		return r.wrongLength(line)
 	}
 	plain := isASCII(line) && bytes.IndexByte(line, 0) < 0
 	r.cells = r.cells[:0]
 	at := 0
 	for i, c := range r.layout.columns {
-		if i > 0 && r.gap > 0 {
+		if i > 0 {
 			if line[at] != ' ' {
 				return r.fail(c.name, "no space before it (byte %d of the record): the columns are shifted", at+1)
 			}
@@ -120,15 +117,12 @@ func badByte(cell []byte) (int, bool) {
 }
 
 func (r *records) wrongLength(line []byte) error {
-	expected := fmt.Sprintf("%d in a %s", zm.length(1), zm.title)
-	switch {
-	case r.layout != nil && r.count > 1:
-		expected = fmt.Sprintf("%d as the first", r.layout.length(r.gap))
-	case r.layout != nil:
-		expected = fmt.Sprintf("%d in a %s", r.layout.length(1), r.layout.title)
+	expected := zm
+	if r.layout != nil {
+		expected = r.layout
 	}
 	e := &models.FileError{File: r.file, Line: r.line, Next: "download it again",
-		What: fmt.Sprintf("the record has %d bytes, expected %s: it is cut, or the file was edited", len(line), expected)}
+		What: fmt.Sprintf("the record has %d bytes, expected %d in a %s: it is cut, or the file was edited", len(line), expected.length, expected.title)}
 	if utf8.Valid(line) && !isASCII(line) {
 		e.What += ", or converted from GBK to UTF-8"
 	}

@@ -56,8 +56,10 @@ func TestUnparsable(t *testing.T) {
 	}{
 		{"no transaction id", "TRANSACTION.SUCCESS", payment(fields{"transaction_id": nil}), "transaction_id"},
 		{"transaction id as number", "TRANSACTION.SUCCESS", payment(fields{"transaction_id": 42}), "transaction_id"},
-		{"no order", "TRANSACTION.SUCCESS", payment(fields{"out_trade_no": ""}), "out_trade_no"},
-		{"control character in an id", "TRANSACTION.SUCCESS", payment(fields{"out_trade_no": "a\nb"}), "out_trade_no"},
+		{"no order", "TRANSACTION.SUCCESS", payment(fields{"out_trade_no": ""}), "out_trade_no is missing"},
+		{"control character in an id", "TRANSACTION.SUCCESS", payment(fields{"out_trade_no": "a\nb"}), `out_trade_no "a\nb" holds a control character`},
+		{"an order longer than the book's", "TRANSACTION.SUCCESS", payment(fields{"out_trade_no": strings.Repeat("9", 256)}), "out_trade_no has 256 bytes, at most 255 are kept"},
+		{"blank in the provider's id", "TRANSACTION.SUCCESS", payment(fields{"transaction_id": "4 2"}), `transaction_id "4 2" holds a blank`},
 		{"not paid", "TRANSACTION.SUCCESS", payment(fields{"trade_state": "NOTPAY"}), `trade_state is "NOTPAY"`},
 		{"no state", "TRANSACTION.SUCCESS", payment(fields{"trade_state": nil}), "trade_state"},
 		{"no time", "TRANSACTION.SUCCESS", payment(fields{"success_time": nil}), "success_time"},
@@ -82,6 +84,21 @@ func TestUnparsable(t *testing.T) {
 				t.Errorf("event %s %q, %v; want unparsable for %s", got.Kind, got.Detail, err, c.want)
 			}
 		})
+	}
+}
+
+// A payment must not be lost because the shop's own number is an odd one.
+func TestOddNumbersOfTheShop(t *testing.T) {
+	p := mustNew(t, nil)
+	for _, number := range []string{"a b", "订单 7/8", " x", strings.Repeat("9", 65), strings.Repeat("9", 255)} {
+		paid, err := tell(t, p, sealed(t, p, "TRANSACTION.SUCCESS", payment(fields{"out_trade_no": number}), nil))
+		if err != nil || paid.Kind != models.PaymentSucceeded || paid.OrderID != number {
+			t.Errorf("out_trade_no %q: %+v, %v", number, paid, err)
+		}
+		back, err := tell(t, p, sealed(t, p, "REFUND.SUCCESS", refund(fields{"out_trade_no": number, "out_refund_no": number}), nil))
+		if err != nil || back.Kind != models.RefundSucceeded || back.RefundOrderID != number {
+			t.Errorf("out_refund_no %q: %+v, %v", number, back, err)
+		}
 	}
 }
 

@@ -24,6 +24,10 @@ func (p *Provider) ReadStatement(name string, r io.Reader, zone *time.Location, 
 	if err := parse.Sniff(name, buf); err != nil {
 		return models.Statement{}, err
 	}
+	if start, _ := buf.Peek(headMax); bytes.IndexByte(start, '\n') < 0 && bytes.IndexByte(bytes.TrimSpace(start), '\r') >= 0 {
+		return models.Statement{}, &models.FileError{File: name, Line: 1, What: "its lines end in CR alone, a bill's in LF or CRLF: a program has saved it anew",
+			Next: "download it again"}
+	}
 	b, err := newBill(name, buf)
 	switch {
 	case err != nil:
@@ -35,6 +39,9 @@ func (p *Provider) ReadStatement(name string, r io.Reader, zone *time.Location, 
 	}
 	return p.readTradeBill(b, zone, each)
 }
+
+// headMax is far longer than any bill's header line, in bytes.
+const headMax = 8 << 10
 
 // trade is a trade bill with the places of the columns we read; -1 where the bill has none.
 type trade struct {
@@ -150,6 +157,7 @@ func (t *trade) entry() (models.Entry, error) {
 		}
 	} else {
 		e.TransactionID, e.Status = paymentID, paymentStatus(e.StatusText)
+		e.Final = e.Status == models.StatusPending
 	}
 	var err error
 	if e.OccurredAt, err = parse.LocalTime(t.cell(at), t.zone); err != nil {
@@ -234,7 +242,7 @@ func paymentStatus(word string) models.TransactionStatus {
 		return models.StatusSucceeded
 	case "REVOKED":
 		return models.StatusReversed
-	case "NOTPAY", "USERPAYING":
+	case "NOTPAY", "USERPAYING", "ACCEPT": // not paid when the bill was made, hours after the day's end
 		return models.StatusPending
 	case "CLOSED":
 		return models.StatusClosed

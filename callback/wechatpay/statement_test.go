@@ -136,6 +136,8 @@ func TestStatusWords(t *testing.T) {
 	cases := []struct{ row, old, word, kind, status, text string }{
 		{paid20, "`SUCCESS", "`REVOKED", "payment", "reversed", "REVOKED"},
 		{paid20, "`SUCCESS", "`USERPAYING", "payment", "pending", "USERPAYING"},
+		{paid20, "`SUCCESS", "`NOTPAY", "payment", "pending", "NOTPAY"},
+		{paid20, "`SUCCESS", "`ACCEPT", "payment", "pending", "ACCEPT"},
 		{paid20, "`SUCCESS", "`CLOSED", "payment", "closed", "CLOSED"},
 		{paid20, "`SUCCESS", "`PAYERROR", "payment", "failed", "PAYERROR"},
 		{paid20, "`SUCCESS", "`MOON", "payment", "unknown", "MOON"},
@@ -154,7 +156,7 @@ func TestStatusWords(t *testing.T) {
 		if err != nil || len(entries) != 1 {
 			t.Fatalf("%s: %v", c.word, err)
 		}
-		if e := entries[0]; string(e.Kind) != c.kind || string(e.Status) != c.status || e.StatusText != c.text {
+		if e := entries[0]; e.Final != (c.kind == "payment" && c.status == "pending") || string(e.Kind) != c.kind || string(e.Status) != c.status || e.StatusText != c.text {
 			t.Errorf("%s: %s %s %q, want %s %s %q", c.word, e.Kind, e.Status, e.StatusText, c.kind, c.status, c.text)
 		}
 	}
@@ -262,6 +264,9 @@ func noBills() []unusable {
 		{"digest of another kind", `{"hash_type":"MD5","hash_value":"7fc2c9dd9d2067d99281ac3dd07f0a58"}`, 0, "", "SHA1"},
 		{"digest too short", `{"hash_type":"SHA1","hash_value":"7fc2"}`, 0, "", "SHA1"},
 		{"broken JSON", `{"code"`, 0, "", "JSON"},
+		{"lines that end in CR", strings.ReplaceAll(threeRows, "\n", "\r"), 1, "", "its lines end in CR alone"},
+		{"long lines that end in CR", strings.ReplaceAll(threeRows+strings.Repeat(paid20+"\n", 1000), "\n", "\r"), 1, "", "its lines end in CR alone"},
+		{"a fund flow bill of CR", strings.ReplaceAll("记账时间,资金流水单号\n`1,`2\n", "\n", "\r"), 1, "", "its lines end in CR alone"},
 		{"packed", "\x1f\x8b\x08\x00\x00\x00", 1, "", "packed"},
 		{"another table", "a,b\n1,2\n", 1, "交易时间", "it has a,b"},
 	}

@@ -6,6 +6,16 @@ CREATE TABLE turns (
     turn    bigint NOT NULL
 );
 
+-- Who is making a run of an account and date. A claim that is not renewed ends.
+CREATE TABLE leases (
+    account text NOT NULL,
+    date    text NOT NULL,
+    holder  text NOT NULL,
+    since   timestamptz NOT NULL,
+    until   timestamptz NOT NULL,
+    PRIMARY KEY (account, date)
+);
+
 CREATE TABLE runs (
     id             text PRIMARY KEY,
     account        text NOT NULL,
@@ -62,10 +72,13 @@ CREATE TABLE statements (
     title          text NOT NULL,
     content_sha256 text NOT NULL,
     compared       boolean NOT NULL,
+    batch          boolean NOT NULL,
+    only_kind      text NOT NULL,
     run_id         text NOT NULL,
     read_at        timestamptz NOT NULL,
     PRIMARY KEY (account, date, sha256)
 );
+CREATE INDEX statements_batches ON statements (account, content_sha256) WHERE batch;
 
 CREATE TABLE payouts (
     account      text NOT NULL,
@@ -89,4 +102,4 @@ CREATE TABLE crossed (
 CREATE INDEX crossed_day ON crossed (account, date);
 
 -- +goose Down
-DROP TABLE crossed, payouts, statements, gaps, runs, turns;
+DROP TABLE crossed, payouts, statements, gaps, runs, leases, turns;

@@ -6,6 +6,16 @@ CREATE TABLE turns (
     turn    INTEGER NOT NULL
 ) STRICT;
 
+-- Who is making a run of an account and date. A claim that is not renewed ends.
+CREATE TABLE leases (
+    account TEXT NOT NULL,
+    date    TEXT NOT NULL,
+    holder  TEXT NOT NULL,
+    since   TEXT NOT NULL,
+    until   TEXT NOT NULL,
+    PRIMARY KEY (account, date)
+) STRICT;
+
 CREATE TABLE runs (
     id             TEXT PRIMARY KEY,
     account        TEXT NOT NULL,
@@ -62,10 +72,13 @@ CREATE TABLE statements (
     title          TEXT NOT NULL,
     content_sha256 TEXT NOT NULL,
     compared       INTEGER NOT NULL,
+    batch          INTEGER NOT NULL,
+    only_kind      TEXT NOT NULL,
     run_id         TEXT NOT NULL,
     read_at        TEXT NOT NULL,
     PRIMARY KEY (account, date, sha256)
 ) STRICT;
+CREATE INDEX statements_batches ON statements (account, content_sha256) WHERE batch;
 
 CREATE TABLE payouts (
     account      TEXT NOT NULL,
@@ -94,4 +107,5 @@ DROP TABLE payouts;
 DROP TABLE statements;
 DROP TABLE gaps;
 DROP TABLE runs;
+DROP TABLE leases;
 DROP TABLE turns;
