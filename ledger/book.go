@@ -125,7 +125,8 @@ func (e *engine) bookAgain(d *delivery, r *row, m meaning, ev models.Event) (mod
 	was := rankOf(r)
 	failed := m.kind == models.Refund && m.rank == rankEnded
 	switch {
-	case failed && r.Status == models.StatusSucceeded && (micros(ev.OccurredAt).After(r.OccurredAt) || toldTogether(d, ev)):
+	// of two with one time (some providers count whole seconds, or tell no time of the telling) the one that came last is the later
+	case failed && r.Status == models.StatusSucceeded && !micros(ev.OccurredAt).Before(r.OccurredAt):
 		return e.reverse(d, r, ev)
 	case m.kind == models.Refund && was == rankEnded && m.rank == rankSucceeded && micros(ev.OccurredAt).Before(r.OccurredAt):
 		return e.succeedLate(d, r, m, ev)
@@ -234,18 +235,6 @@ func (e *engine) askedOtherwise(r *row, ev models.Event) (models.Outcome, string
 	}
 	r.dirty = true
 	return models.OutcomeAmountMismatch, detail
-}
-
-// toldTogether says whether a delivery tells a refund's success and then its failure: an import's row of a refund that came back, with one
-// time for both.
-func toldTogether(d *delivery, failure models.Event) bool {
-	for _, ev := range d.events[:len(d.outcomes)] {
-		if ev.Kind == models.RefundSucceeded && ev.TransactionID == failure.TransactionID && ev.RefundOrderID == failure.RefundOrderID &&
-			ev.OccurredAt.Equal(failure.OccurredAt) {
-			return true
-		}
-	}
-	return false
 }
 
 // reverse books a refund that came back: a row of its own with its own date, so that the day of the refund stays as it was.

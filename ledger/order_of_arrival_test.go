@@ -180,10 +180,10 @@ var arrivals = map[string][]string{
 		"payment.voided C2-%s 50.00 EUR order=%s parent=A-%s voids=capture at=14:00",
 		"payment.captured C3-%s 50.00 EUR order=%s parent=A-%s at=15:00",
 	},
-	"a refund failed and succeeded at one time": {
+	"a refund failed and succeeded later": {
 		"order %s 19.99 CNY",
 		"payment.succeeded ch-%s 19.99 CNY order=%s at=12:00",
-		"refund.failed re-%s 5.00 CNY parent=ch-%s at=12:10",
+		"refund.failed re-%s 5.00 CNY parent=ch-%s at=12:05",
 		"refund.succeeded re-%s 5.00 CNY parent=ch-%s at=12:10",
 	},
 	"a refund with another sum than was asked for": {

@@ -51,7 +51,7 @@ var captured = [][]string{
 	{"payment.captured C-%s 90.00 EUR order=%s parent=A-%s at=12:01", "payment.voided C-%s 90.00 EUR order=%s parent=A-%s voids=capture at=12:40"},
 	{"payment.captured E-%s 50.00 EUR order=%s parent=A-%s at=12:02", "payment.voided E-%s 50.00 EUR parent=A-%s voids=capture at=12:50"},
 	{"refund.succeeded R-%s 10.00 EUR parent=A-%s at=16:00"},
-	{"refund.failed S-%s 20.00 EUR parent=A-%s at=16:10", "refund.succeeded S-%s 20.00 EUR parent=A-%s at=16:10"},
+	{"refund.failed S-%s 20.00 EUR parent=A-%s at=16:05", "refund.succeeded S-%s 20.00 EUR parent=A-%s at=16:10"},
 	{"dispute.opened D-%s 60.00 EUR parent=A-%s at=16:00", "dispute.won D-%s 60.00 EUR at=18:00", "dispute.lost D-%s 60.00 EUR at=19:00", "dispute.won D-%s 60.00 EUR at=20:00"},
 }
 
