@@ -8,7 +8,7 @@ LINTER   := go tool -modfile=tools.mod golangci-lint
 TESTFLAGS ?=
 
 help: ## Print this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 test: ## Run the tests on SQLite and PostgreSQL; installs PostgreSQL if it is missing (SQLITE_ONLY=1 leaves it out)
 	@.ci/setup

@@ -80,18 +80,16 @@ func newCallbacksListCommand(a *app) *cobra.Command {
 func (a *app) callbackFilter(o callbacksListOptions) (f ledger.CallbackFilter, err error) {
 	zone := time.UTC
 	f.Account = o.account
-	if o.account != "" && o.date != "" {
-		c, err := a.config()
-		if err != nil {
-			return f, err
-		}
-		if len(c.Accounts) > 0 { // without a configuration a look into the book is still allowed, by UTC days
-			account, err := c.account(o.account)
-			if err != nil {
-				return f, err
-			}
-			zone = account.Zone
-		}
+	c, err := a.config()
+	if err != nil {
+		return f, err
+	}
+	account, err := c.filtered(o.account)
+	if err != nil {
+		return f, err
+	}
+	if account != nil {
+		zone = account.Zone
 	}
 	if f.Outcome, err = oneOf("--outcome", o.outcome, allOutcomes...); err != nil {
 		return f, err
@@ -168,7 +166,7 @@ Exit codes:
   1  still refused or unreadable
   2  could not be done`,
 		Example: "  app callbacks replay 3f9a12bc",
-		Args:    cobra.ExactArgs(1),
+		Args:    oneArg,
 		RunE:    func(c *cobra.Command, args []string) error { return a.replayCallback(c.Context(), args[0], format) },
 	}
 	formatFlag(c, &format, "text", "json")

@@ -52,7 +52,7 @@ passwords and tokens too: without them it would not verify again. Only its owner
 
 ` + exitCodesHelp,
 		Example: "  app callbacks show 3f9a12bc --body\n  app callbacks show 3f9a12bc --save evidence.json",
-		Args:    cobra.ExactArgs(1),
+		Args:    oneArg,
 		RunE: func(c *cobra.Command, args []string) error {
 			o.id = args[0]
 			return a.showCallback(c.Context(), o)
@@ -142,7 +142,7 @@ func (a *app) printCallback(s shownCallback) error {
 			fmt.Fprintf(&b, "%s: %s\n", p.dim(cell(name)), cell(value))
 		}
 	}
-	fmt.Fprintf(&b, "\n%d bytes of body\n", s.BodyBytes)
+	fmt.Fprintf(&b, "\n%s of body\n", count(s.BodyBytes, "byte"))
 	switch {
 	case s.Form != nil:
 		for _, f := range s.Form {

@@ -162,23 +162,38 @@ func readLevel(s *section) slog.Level {
 
 // account finds an account by its name. Without a name it is the only one there is.
 func (c *Config) account(name string) (*Account, error) {
-	var names []string
 	for _, a := range c.Accounts {
 		if a.Name == name || name == "" && len(c.Accounts) == 1 {
 			return a, nil
 		}
-		names = append(names, a.Name)
 	}
 	switch {
-	case len(names) == 0:
+	case len(c.Accounts) == 0:
 		return nil, errNoAccounts
 	case name == "":
-		return nil, fmt.Errorf("say which account with --account: %s", strings.Join(names, ", "))
+		return nil, fmt.Errorf("say which account with --account: %s", c.accountNames())
 	}
-	return nil, fmt.Errorf("no account %q in %s; there is: %s", name, c.File, strings.Join(names, ", "))
+	return nil, fmt.Errorf("no account %q in %s; there is: %s", name, c.File, c.accountNames())
 }
 
-var errNoAccounts = errors.New("no accounts configured: write them into app.yaml, or name another file with --config")
+// filtered is the account that a list's --account names; nil without one. A name that is not configured can only be a slip; without any
+// accounts a look into the book is still allowed.
+func (c *Config) filtered(name string) (*Account, error) {
+	if name == "" || len(c.Accounts) == 0 {
+		return nil, nil
+	}
+	return c.account(name)
+}
+
+func (c *Config) accountNames() string {
+	names := make([]string, len(c.Accounts))
+	for i, a := range c.Accounts {
+		names[i] = a.Name
+	}
+	return strings.Join(names, ", ")
+}
+
+var errNoAccounts = errors.New("no accounts configured: give --config FILE, or write them into app.yaml")
 
 // checkAddress says whether text is HOST:PORT; the host may be empty.
 func checkAddress(text string) error {

@@ -18,11 +18,11 @@ func (d *demo) printBanner() {
 
 // print shows an account's callbacks, one line each.
 func (x *act) print(callbacks int) {
-	shop := fmt.Sprintf("%d orders", len(x.orders))
+	shop := count(len(x.orders), "order")
 	if x.seeds > 0 {
-		shop += fmt.Sprintf(", %d older payments", x.seeds)
+		shop += ", " + count(x.seeds, "older payment")
 	}
-	x.say("\n%s  %s", x.p.bold(x.account.Name), x.p.dim(fmt.Sprintf("%s, %d callbacks", shop, callbacks)))
+	x.say("\n%s  %s", x.p.bold(x.account.Name), x.p.dim(shop+", "+count(callbacks, "callback")))
 	t := newTable("", "callback", "says", "http", "became", "order")
 	for _, l := range x.lines {
 		t.AppendRow([]any{x.p.mark(l.got.OK), l.name, l.says(), l.got.Status, l.becameWord(x.p), l.orderWord(x.p)})
@@ -58,6 +58,8 @@ func (l line) orderWord(p paint) string {
 	switch {
 	case l.order == "":
 		return ""
+	case l.to == "":
+		return p.dim(cell(l.order) + ": no such order")
 	case l.from != l.to && l.early:
 		return cell(l.order) + " created, then " + p.state(l.to)
 	case l.from != l.to:
@@ -76,13 +78,13 @@ func (d *demo) printSummary(took time.Duration) {
 	if d.refused > 0 {
 		parts = append(parts, fmt.Sprintf("%d refused", d.refused))
 	}
-	d.say("\n%s  %d callbacks: %s", d.p.bold("In all"), d.callbacks, strings.Join(parts, ", "))
-	d.say("        %d statement rows compared: %d match, %d gaps found", d.rows, d.matched, d.gaps)
+	d.say("\n%s  %s: %s", d.p.bold("In all"), count(d.callbacks, "callback"), strings.Join(parts, ", "))
+	d.say("        %s compared: %d match, %s found", count(d.rows, "statement row"), d.matched, count(d.gaps, "gap"))
 	if len(d.wrong) == 0 {
 		d.say("        %s, in %.1f s", d.p.good("Everything came out as the recordings say"), took.Seconds())
 		return
 	}
-	d.say("        %s, in %.1f s:", d.p.bad(fmt.Sprintf("%d things came out otherwise than recorded", len(d.wrong))), took.Seconds())
+	d.say("        %s, in %.1f s:", d.p.bad(count(len(d.wrong), "thing")+" came out otherwise than recorded"), took.Seconds())
 	for _, w := range d.wrong {
 		d.say("  %s", cell(w))
 	}

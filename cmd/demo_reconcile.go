@@ -137,8 +137,8 @@ func sameAmount(want string, got *models.Side) bool {
 
 // printRun is the gap report: what each side says, why that is a gap, and what to type next.
 func (x *act) printRun(r *reconcile.Report) {
-	x.say("\n%s  %s", x.p.bold("statement of "+r.Date), x.p.dim(fmt.Sprintf("%d rows compared, %d match; read a second time, and nothing changed",
-		r.Compared, r.Matched)))
+	x.say("\n%s  %s", x.p.bold("statement of "+r.Date), x.p.dim(fmt.Sprintf("%s compared, %d match; read a second time, and nothing changed",
+		count(int(r.Compared), "row"), r.Matched)))
 	for _, g := range r.Gaps {
 		x.say("%s %s %s: statement %s, book %s%s", x.p.gap(g.Kind), g.EntryKind, cell(g.TransactionID), side(g.Statement), side(g.Ledger), asks(g))
 		x.say("   why   %s", cell(g.Reason))

@@ -90,6 +90,8 @@ func callbackAccount(conf *Config, asked, told string) (*Account, error) {
 	switch {
 	case asked != "":
 		return conf.account(asked)
+	case len(conf.Accounts) == 0:
+		return nil, errNoAccounts
 	case len(conf.Accounts) == 1:
 		return conf.Accounts[0], nil
 	}

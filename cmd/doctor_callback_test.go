@@ -221,9 +221,18 @@ func TestDoctorClipsTheBody(t *testing.T) {
 	}
 }
 
+// An event of Stripe's names an account only when it is a connected one.
+func TestDoctorTellsWhoseEventItIs(t *testing.T) {
+	d := explained(t, exitDone, "../testdata/stripe/callbacks/01_payment_succeeded.json")
+	last := d.Steps[len(d.Steps)-1]
+	if last.Name != "account" || last.Value != "our own account" || !last.OK {
+		t.Errorf("got %+v", last)
+	}
+}
+
 func TestDoctorCallbackUsage(t *testing.T) {
 	good := "../testdata/stripe/callbacks/01_payment_succeeded.json"
-	dir := writeFiles(t, map[string]string{"elsewhere": "POST /hook HTTP/1.1\n\n{}", "large": strings.Repeat("x", savedMax+1)})
+	dir := writeFiles(t, map[string]string{"elsewhere": "POST /hook HTTP/1.1\n\n{}", "large": strings.Repeat("x", savedMax+1), "none.yaml": "accounts: []\n"})
 	for name, c := range map[string]struct {
 		args []string
 		want string
@@ -237,6 +246,7 @@ func TestDoctorCallbackUsage(t *testing.T) {
 		"account of nothing": {[]string{"--account", "stripe"}, "--account belongs to --callback"},
 		"a strange format":   {[]string{"--callback", good, "--format", "xml"}, "xml"},
 		"a folder":           {[]string{"--callback", dir}, "directory"},
+		"no accounts":        {[]string{"--callback", good, "--config", filepath.Join(dir, "none.yaml")}, "app: no accounts configured: give --config FILE"},
 	} {
 		got := runApp(t, map[string]string{"APP_CONFIG": kitConfig}, append([]string{"doctor"}, c.args...)...)
 		if got.code != exitFailed || !strings.Contains(got.err, c.want) || got.out != "" {

@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"os"
@@ -104,21 +105,31 @@ func (d *doctor) permissions(c *Config) {
 			files = append(files, configFile{file, "database"})
 		}
 	}
-	before := len(d.checks)
+	var open, paths []string
 	for _, f := range files {
 		info, err := os.Stat(f.path)
 		if err != nil {
 			continue // what has to be there has been read already
 		}
+		may := ""
 		switch mode := info.Mode().Perm(); {
 		case mode&0o022 != 0:
-			d.add(checkWarn, "permissions", "%s file %s: others may change it (%o): chmod 600", f.kind, f.path, mode)
+			may = fmt.Sprintf("others may change it (%o)", mode)
 		case mode&0o004 != 0:
-			d.add(checkWarn, "permissions", "%s file %s: everybody may read it (%o): chmod 600", f.kind, f.path, mode)
+			may = fmt.Sprintf("everybody may read it (%o)", mode)
+		default:
+			continue
 		}
+		open = append(open, fmt.Sprintf("%s file %s: %s", f.kind, f.path, may))
+		paths = append(paths, f.path)
 	}
-	if len(d.checks) == before {
+	switch len(open) {
+	case 0:
 		d.add(checkOK, "permissions", "ours alone: %s", count(len(files), "file"))
+	case 1:
+		d.add(checkWarn, "permissions", "%s: chmod 600", open[0])
+	default:
+		d.add(checkWarn, "permissions", "%s, and %d more like it: chmod 600 %s", open[0], len(open)-1, strings.Join(paths, " "))
 	}
 }
 

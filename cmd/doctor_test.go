@@ -106,6 +106,20 @@ func TestDoctorFindsWhatIsWrong(t *testing.T) {
 	}
 }
 
+func TestDoctorGathersOpenFiles(t *testing.T) {
+	dir := writeFiles(t, map[string]string{"app.yaml": stripeAccount + "  settings: {signing_secrets: ['file:secret']}\n", "secret": "whsec_x"})
+	for _, file := range []string{"app.yaml", "secret"} {
+		if err := os.Chmod(filepath.Join(dir, file), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, out := findings(t, time.Now(), map[string]string{"APP_CONFIG": filepath.Join(dir, "app.yaml"), "DATABASE_URL": "sqlite:" + filepath.Join(dir, "none.db")})
+	both := "chmod 600 " + filepath.Join(dir, "app.yaml") + " " + filepath.Join(dir, "secret")
+	if strings.Count(out, "permissions") != 1 || !strings.Contains(out, "and 1 more like it: "+both) {
+		t.Errorf("got\n%s", out)
+	}
+}
+
 func TestDoctorTable(t *testing.T) {
 	dir := writeFiles(t, map[string]string{"folder.yaml": okAccount("a") + "  statements: nosuch/*{date}*\n"})
 	got := runApp(t, map[string]string{"DATABASE_URL": "sqlite:" + filepath.Join(dir, "none.db")}, "doctor", "--config", filepath.Join(dir, "folder.yaml"))

@@ -69,6 +69,13 @@ func (a *app) listGaps(ctx context.Context, o gapsListOptions) error {
 	if err != nil {
 		return err
 	}
+	c, err := a.config()
+	if err != nil {
+		return err
+	}
+	if _, err := c.filtered(o.account); err != nil {
+		return err
+	}
 	book, err := a.openBook(ctx)
 	if err != nil {
 		return err
@@ -121,7 +128,7 @@ func newGapsShowCommand(a *app) *cobra.Command {
 		Short:   "Show one gap: what each side says, why it is one, and what to do next",
 		Long:    "Show one gap: what each side says, why it is one, and what to do next. A beginning of the id will do.\n\n" + exitCodesHelp,
 		Example: "  app gaps show 3f9a12bc",
-		Args:    cobra.ExactArgs(1),
+		Args:    oneArg,
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.withGap(c.Context(), format, func(book *ledger.Ledger) (models.Gap, error) { return book.Gap(c.Context(), args[0]) })
 		},
@@ -138,7 +145,7 @@ func newGapsResolveCommand(a *app) *cobra.Command {
 		Long: "End a gap by a person's word, which is kept and is what an auditor will read. It stays resolved until a run finds that it looks\n" +
 			"different.\n\n" + exitCodesHelp,
 		Example: `  app gaps resolve 3f9a12bc --reason "refunded by hand, ticket 4711"`,
-		Args:    cobra.ExactArgs(1),
+		Args:    oneArg,
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.withGap(c.Context(), format, func(book *ledger.Ledger) (models.Gap, error) { return book.ResolveGap(c.Context(), args[0], reason) })
 		},
@@ -182,7 +189,7 @@ func (a *app) printGap(g reconcile.GapReport) {
 	line("account", g.Account)
 	line("day", g.Date)
 	line("state", string(g.State))
-	line("first seen", fmt.Sprintf("%s, %d days ago", g.FirstSeen, g.AgeDays))
+	line("first seen", fmt.Sprintf("%s, %s ago", g.FirstSeen, count(g.AgeDays, "day")))
 	line("of", string(g.EntryKind)+" "+cell(g.TransactionID))
 	line("order", cell(g.OrderID))
 	line("payment", cell(g.ParentID))

@@ -41,7 +41,7 @@ order never expires). Callbacks that came before their order are applied to it a
 
 ` + exitCodesHelp,
 		Example: "  app import orders testdata/wechatpay/orders.json",
-		Args:    cobra.ExactArgs(1),
+		Args:    oneArg,
 		RunE: func(c *cobra.Command, args []string) error {
 			o.file = args[0]
 			return a.importOrders(c.Context(), o)
@@ -67,8 +67,8 @@ order_id, amount, currency, status, occurred_at. A time without an offset is the
            a refund also reversed; a chargeback open, lost, won
 
 ` + exitCodesHelp,
-		Example: "  app import transactions --account wechatpay testdata/wechatpay/seed_transactions.json",
-		Args:    cobra.ExactArgs(1),
+		Example: "  app import transactions --account wechatpay testdata/wechatpay/seed_transactions.json --config testdata/app.yaml",
+		Args:    oneArg,
 		RunE: func(c *cobra.Command, args []string) error {
 			o.file = args[0]
 			return a.importTransactions(c.Context(), o)

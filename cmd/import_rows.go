@@ -83,6 +83,9 @@ type transactionReader struct {
 }
 
 func newTransactionReader(c *Config, account, file string, rows rowReader) (*transactionReader, error) {
+	if len(c.Accounts) == 0 {
+		return nil, errNoAccounts
+	}
 	r := &transactionReader{rows: rows, file: file, accounts: map[string]*Account{}}
 	for _, a := range c.Accounts {
 		r.accounts[a.Name] = a

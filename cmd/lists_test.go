@@ -100,6 +100,11 @@ func TestListFilters(t *testing.T) {
 	s.fails([]string{"--outcome", "applied"}, "callbacks", "list", "--outcome", "good")
 	s.fails([]string{"--reason", "signature"}, "callbacks", "list", "--reason", "bad")
 	s.fails([]string{"nobody"}, "callbacks", "list", "--account", "nobody", "--date", "2026-11-29")
+	s.fails([]string{`no account "wechat"`, "there is: wechatpay, "}, "callbacks", "list", "--account", "wechat")
+	s.fails([]string{`no account "nope"`, "there is: wechatpay, "}, "gaps", "list", "--account", "nope")
+	s.global[1] = s.file("none.yaml", "accounts: []\n") // without any accounts a look into the book is still allowed
+	count(0, "callbacks", "list", "--account", "nope")
+	count(0, "gaps", "list", "--account", "nope")
 }
 
 func TestCallbacksListJSONShape(t *testing.T) {

@@ -165,7 +165,7 @@ func newOrdersShowCommand(a *app) *cobra.Command {
 		Short:   "Show one order with all that moved it",
 		Long:    "Show one order with its transactions and the moves they made, oldest first.\n\n" + exitCodesHelp,
 		Example: "  app orders show CNW20261129001",
-		Args:    cobra.ExactArgs(1),
+		Args:    oneArg,
 		RunE:    func(c *cobra.Command, args []string) error { return a.showOrder(c.Context(), args[0], format) },
 	}
 	formatFlag(c, &format, "table", "json")

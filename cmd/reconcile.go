@@ -39,7 +39,8 @@ rewrites the open gaps. An account that cannot be run does not stop the others.
 Exit codes:
   0  balanced
   1  there are open gaps
-  2  could not be done for at least one account: no or a wrong file, usage, configuration, database; nothing of it is written`,
+  2  could not be done for at least one account: no or a wrong file, usage, configuration, database, busy (the same run is under
+     way elsewhere); nothing of it is written`,
 		Example: "  app reconcile --date 2026-11-29\n  app reconcile --date 2026-11-29 --account wechatpay --statement tradebill.csv --format json\n" +
 			"  app reconcile --date 2026-11-29 --account wechatpay --no-statement",
 		Args: cobra.NoArgs,
@@ -48,7 +49,7 @@ Exit codes:
 	f := c.Flags()
 	f.StringVar(&o.date, "date", "", "business day, `YYYY-MM-DD` (default: yesterday in the account's zone)")
 	f.StringArrayVar(&o.accounts, "account", nil, "only this account; may be given several times (default: all)")
-	f.StringArrayVar(&o.statements, "statement", nil, "statement `FILE` instead of the account's source; may be given several times, needs exactly one --account")
+	f.StringArrayVar(&o.statements, "statement", nil, "statement `FILE` instead of the account's source; may be given several times, needs exactly one account")
 	f.BoolVar(&o.noStatement, "no-statement", false, "declare that the provider has no statement for this day")
 	f.StringVar(&o.output, "output", "", "write the report to `FILE`; - is standard output")
 	f.BoolVar(&o.dryRun, "dry-run", false, "find everything out, write nothing to the book")
@@ -134,16 +135,19 @@ func (a *app) reconcileAccounts(o reconcileOptions) ([]*Account, error) {
 	switch {
 	case len(o.statements) > 0 && o.noStatement:
 		return nil, errors.New("--statement and --no-statement exclude each other")
-	case (len(o.statements) > 0 || o.noStatement) && len(o.accounts) != 1:
-		return nil, errors.New("--statement and --no-statement need exactly one --account")
+	case (len(o.statements) > 0 || o.noStatement) && len(o.accounts) > 1:
+		return nil, errOneAccount
 	}
 	c, err := a.config()
 	if err != nil {
 		return nil, err
 	}
 	if len(o.accounts) == 0 {
-		if len(c.Accounts) == 0 {
+		switch {
+		case len(c.Accounts) == 0:
 			return nil, errNoAccounts
+		case (len(o.statements) > 0 || o.noStatement) && len(c.Accounts) > 1:
+			return nil, fmt.Errorf("%w; there is: %s", errOneAccount, c.accountNames())
 		}
 		return c.Accounts, nil
 	}
@@ -162,6 +166,8 @@ func (a *app) reconcileAccounts(o reconcileOptions) ([]*Account, error) {
 	}
 	return accounts, nil
 }
+
+var errOneAccount = errors.New("--statement and --no-statement need exactly one --account")
 
 // source is where the account's statement comes from; nil when it has none.
 func (a *Account) source(o reconcileOptions) reconcile.Source {
@@ -220,6 +226,9 @@ func (a *app) writeReport(o reconcileOptions, out *destination, items []reconcil
 		a.printNotes(items)
 	}
 	if out == nil {
+		if o.format == "table" { // what could not be run is said on standard error, once
+			items = slices.DeleteFunc(slices.Clone(items), func(item reconcile.Item) bool { return item.Err != nil })
+		}
 		return write(a.out)
 	}
 	colour, width = false, 0

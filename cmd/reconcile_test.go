@@ -128,6 +128,17 @@ func TestReconcileUsage(t *testing.T) {
 	s.fails([]string{`"nobody"`, "wechatpay"}, "reconcile", "--account", "nobody")
 	s.fails([]string{"--account: empty"}, "reconcile", "--account", "")
 	s.fails([]string{"stray"}, "reconcile", "stray")
+	s.fails([]string{"demopay: no statement for demopay on 2026-11-20"}, "reconcile", "--account", "demopay", "--date", "2026-11-20") // once, not on both
+}
+
+func TestReconcileTakesTheOnlyAccount(t *testing.T) {
+	s := newShell(t)
+	dir := writeFiles(t, map[string]string{"one.yaml": okAccount("only")})
+	s.global[1] = filepath.Join(dir, "one.yaml")
+	if code, out, talk := s.run("reconcile", "--date", "2026-11-01", "--no-statement"); code != exitDone || !strings.Contains(out, "only  2026-11-01") {
+		t.Errorf("exit %d, %q, %q", code, out, talk)
+	}
+	s.fails([]string{"only: ", "nosuch.csv"}, "reconcile", "--date", "2026-11-01", "--statement", "nosuch.csv")
 }
 
 func TestReconcileNoStatementAndDryRun(t *testing.T) {

@@ -39,9 +39,9 @@ Exit codes:
   0  everything came out as the recordings say
   1  an expectation failed
   2  could not be done: a file that is no recording, an account that is not configured, database`,
-		Example: "  app import orders testdata/wechatpay/orders.json\n  app replay testdata/wechatpay/callbacks\n" +
+		Example: "  app import orders testdata/wechatpay/orders.json\n  app replay testdata/wechatpay/callbacks --config testdata/app.yaml\n" +
 			"  app replay --target http://127.0.0.1:8080 testdata/wechatpay/callbacks",
-		Args: cobra.MinimumNArgs(1),
+		Args: someArgs,
 		RunE: func(c *cobra.Command, args []string) error {
 			o.paths = args
 			return a.replay(c.Context(), o)
@@ -120,12 +120,21 @@ func readRecordings(paths []string) ([]recording, error) {
 		for _, file := range files {
 			rec, err := callback.ReadRecording(file)
 			if err != nil {
-				return nil, err
+				return nil, notRecorded(file, err)
 			}
 			list = append(list, recording{rec, filepath.ToSlash(file)})
 		}
 	}
 	return list, nil
+}
+
+// notRecorded says of a file that holds something else how a recording is made. What is wrong inside a recording is said as it is.
+func notRecorded(file string, err error) error {
+	var unread *fs.PathError
+	if is, _ := isRecording(file); is || errors.As(err, &unread) {
+		return err
+	}
+	return fmt.Errorf("no recording: %s: %w; `app callbacks show ID --save FILE` makes one", file, errors.Unwrap(err))
 }
 
 // recordingsIn lists the recordings of a folder and those below it, in the order of their names.

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"path"
 	"strings"
+
+	"paybook/models"
 )
 
 func (a *app) printReplay(format string, results []replayed) error {
@@ -31,8 +33,28 @@ func (a *app) printReplay(format string, results []replayed) error {
 		}
 	}
 	_, err := fmt.Fprintf(a.out, "\n%s, %d as expected, %d not\n", count(len(results), "callback"), len(results)-failed, failed)
+	if err == nil && bookedBefore(results) {
+		_, err = fmt.Fprintln(a.out, "already booked: use a fresh database, --database sqlite:FILE")
+	}
 	return err
 }
+
+// bookedBefore says whether all that differs is that the book has it already, as after a second replay.
+func bookedBefore(results []replayed) bool {
+	booked := false
+	for _, r := range results {
+		for _, d := range r.Diff {
+			if !strings.Contains(d, alreadyBooked) {
+				return false
+			}
+			booked = true
+		}
+	}
+	return booked
+}
+
+// alreadyBooked is how differences.differ says that news turned out to be none.
+var alreadyBooked = fmt.Sprintf("got %q, want ", models.OutcomeDuplicate)
 
 // became is what happened to a callback, in one coloured word: green where the book moved, red where something needs a person.
 func (r replayed) became(p paint) string {

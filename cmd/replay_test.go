@@ -116,6 +116,24 @@ func TestReplayFindsEveryDifference(t *testing.T) {
 	}
 }
 
+// A second replay says why nothing came out as recorded; one that fails for other reasons does not.
+func TestReplayOfWhatIsBooked(t *testing.T) {
+	const hint = "already booked: use a fresh database, --database sqlite:FILE\n"
+	for _, provider := range []string{"demopay", "wechatpay"} {
+		s := newShell(t)
+		s.shop(provider)
+		first := s.ok("replay", kit+provider+"/callbacks")
+		code, second, _ := s.run("replay", kit+provider+"/callbacks")
+		if code != exitLook || !strings.HasSuffix(second, hint) || strings.Contains(first, hint) {
+			t.Errorf("%s: exit %d, first\n%s\nsecond\n%s", provider, code, first, second)
+		}
+	}
+	s := newShell(t)
+	if code, out, _ := s.run("replay", kit+"demopay/callbacks"); code != exitLook || strings.Contains(out, "already booked") {
+		t.Errorf("without orders: exit %d\n%s", code, out)
+	}
+}
+
 func TestReplayRefusesBeforeItSends(t *testing.T) {
 	s := newShell(t)
 	good := kit + "demopay/callbacks/01_payment_succeeded.json"
@@ -126,10 +144,11 @@ func TestReplayRefusesBeforeItSends(t *testing.T) {
 		`{"method":"POST","path":"/callbacks/stripe","received_at":"2026-11-29T10:00:03Z"}`:                                        "body_base64: missing",
 		`{"method":"POST","path":"/callbacks/stripe","received_at":"2026-11-29T10:00:03Z","body_base64":"","headers":{"A":["b"]}}`: "headers.A: expected an object of texts",
 		`{"method":"POST","path":"/callbacks/stripe","received_at":"29.11.2026","body_base64":""}`:                                 "received_at: expected a time with its offset",
-		`[]`: "expected an object",
+		`[]`: "app callbacks show ID --save FILE",
 	} {
 		s.fails([]string{"key.json", want}, "replay", good, s.file("key.json", text))
 	}
+	s.fails([]string{"no recording: ", "orders.json", "a JSON array", "app callbacks show ID --save FILE"}, "replay", kit+"demopay/orders.json")
 	s.fails([]string{"no recorded callbacks"}, "replay", t.TempDir())
 	s.fails([]string{"nobody"}, "replay", s.file("r.json", `{"method":"POST","path":"/callbacks/nobody","received_at":"2026-11-29T10:00:03Z","body_base64":""}`))
 	s.fails([]string{"names no account"}, "replay", s.file("r.json", `{"method":"POST","path":"/","received_at":"2026-11-29T10:00:03Z","body_base64":""}`))

@@ -8,10 +8,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/spf13/cobra"
 
 	"paybook/ledger"
@@ -129,7 +132,7 @@ func newRoot(a *app) *cobra.Command {
 		Version:       programVersion().String(),
 		SilenceErrors: true, // exit prints them, once and on one line
 		SilenceUsage:  true,
-		Args:          cobra.NoArgs,
+		Args:          knownCommand,
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() }, // runnable, so that a stray word is an error
 	}
 	flags := root.PersistentFlags()
@@ -171,6 +174,44 @@ func newGroup(use, short string, children ...*cobra.Command) *cobra.Command {
 	}
 	return group
 }
+
+// knownCommand refuses a stray word at the root, and names what there is.
+func knownCommand(root *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	var names []string
+	for _, c := range root.Commands() {
+		if c.IsAvailableCommand() {
+			names = append(names, c.Name())
+		}
+	}
+	meant := ""
+	root.SuggestionsMinimumDistance = 2
+	if near := root.SuggestionsFor(args[0]); len(near) > 0 {
+		meant = "did you mean " + strings.Join(near, " or ") + "? "
+	}
+	return fmt.Errorf("unknown command %q; %sthere is: %s", args[0], meant, strings.Join(names, ", "))
+}
+
+// oneArg takes the one argument that the command's use names.
+func oneArg(c *cobra.Command, args []string) error {
+	if len(args) > 1 {
+		return fmt.Errorf("%s: one %s expected, there are %d; usage: %s", c.CommandPath(), argName(c), len(args), c.UseLine())
+	}
+	return someArgs(c, args)
+}
+
+// someArgs takes one argument or more.
+func someArgs(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return fmt.Errorf("%s: %s is missing; usage: %s", c.CommandPath(), argName(c), c.UseLine())
+	}
+	return nil
+}
+
+// argName is what a command's use, such as "show ID", calls its argument.
+func argName(c *cobra.Command) string { return strings.TrimSuffix(strings.Fields(c.Use)[1], "…") }
 
 // config is the configuration, loaded once.
 func (a *app) config() (*Config, error) {
@@ -214,7 +255,31 @@ func (a *app) openBook(ctx context.Context, options ...func(*ledger.Options)) (*
 	if o.NoMigrate && isNewFile(dsn) { // opening would create it
 		return nil, fmt.Errorf("database %s: no such file, and --no-migrate does not make one; run `app migrate up` first", dsn)
 	}
-	return ledger.Open(ctx, dsn, o)
+	book, err := ledger.Open(ctx, dsn, o)
+	return book, unreached(err)
+}
+
+// unreached puts what the driver says of a PostgreSQL that can't be reached, once for each attempt, in a word with what to do next.
+func unreached(err error) error {
+	var away *pgconn.ConnectError
+	if !errors.As(err, &away) || errors.Is(err, context.Canceled) {
+		return err
+	}
+	var why string
+	next := "start PostgreSQL there, or correct --database (or DATABASE_URL)"
+	var refused *pgconn.PgError
+	var network *net.OpError
+	switch {
+	case errors.As(err, &refused):
+		why, next = refused.Message, "correct --database (or DATABASE_URL)"
+	case errors.As(err, &network):
+		why = network.Err.Error()
+	default:
+		lines := strings.Split(strings.TrimSpace(away.Error()), "\n")
+		why = strings.TrimSpace(lines[len(lines)-1])
+	}
+	at := net.JoinHostPort(away.Config.Host, strconv.Itoa(int(away.Config.Port)))
+	return fmt.Errorf("database %s at %s: %s: %s", away.Config.Database, at, why, next)
 }
 
 // onlyFormats refuses an unknown --format before any work is done.

@@ -25,6 +25,30 @@ func TestUsageErrorsAreOneLineAndExit2(t *testing.T) {
 	}
 }
 
+func TestUsageErrorsSayWhatIsMissing(t *testing.T) {
+	for line, want := range map[string]string{
+		"ordes":             `unknown command "ordes"; did you mean orders? there is: callbacks, `,
+		"xyzzy":             `unknown command "xyzzy"; there is: callbacks, `,
+		"orders show":       "app orders show: ORDER_ID is missing; usage: app orders show ORDER_ID",
+		"replay":            "app replay: PATH is missing; usage: app replay PATH…",
+		"import orders a b": "app import orders: one FILE expected, there are 2; usage: app import orders FILE",
+		"gaps resolve":      "app gaps resolve: ID is missing; usage: app gaps resolve ID --reason TEXT",
+	} {
+		got := runApp(t, nil, strings.Fields(line)...)
+		if got.code != exitFailed || !strings.Contains(got.err, want) || got.out != "" {
+			t.Errorf("app %s: exit %d, %q; want 2 and %q", line, got.code, got.err, want)
+		}
+	}
+}
+
+func TestDatabaseAwayIsOneCleanLine(t *testing.T) {
+	got := runApp(t, nil, "orders", "list", "--database", "postgres://me:CANARY@127.0.0.1:1/app")
+	want := "app: database app at 127.0.0.1:1: connect: connection refused: start PostgreSQL there, or correct --database (or DATABASE_URL)\n"
+	if got.code != exitFailed || got.err != want {
+		t.Errorf("exit %d\ngot  %q\nwant %q", got.code, got.err, want)
+	}
+}
+
 // Every command has an example to paste, and its exit codes.
 func TestEveryCommandHasHelp(t *testing.T) {
 	var walk func(c *cobra.Command)

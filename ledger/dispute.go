@@ -226,6 +226,8 @@ func (e *engine) placeDispute(r *row, on models.EventKind, source string) {
 		return c == otherLost && lost || c == otherOpen && open && !lost || c == noOther && !open && !lost
 	}
 	switch {
+	case r.Currency != p.Currency:
+		r.put(models.OutcomeCurrencyMismatch, "chargeback of %s for a payment of %s", r.Money(), p.Money())
 	case !paysFor(p, o):
 	case on == models.DisputeWon && o.Status != models.Disputed && o.Status != models.ChargedBack:
 		// won before we heard of it: nothing to return from

@@ -125,9 +125,9 @@ func paypalReport(t *testing.T, rows ...string) string {
 
 // TestAdyenDisputeOfTwoRounds: chargeback and second chargeback of one dispute have one reference, and are two movements.
 func TestAdyenDisputeOfTwoRounds(t *testing.T) {
-	dispute := func(code string, kind models.EventKind, minutes time.Duration) models.Event {
+	dispute := func(code string, kind models.EventKind, minute int) models.Event {
 		return models.Event{ID: code, Kind: kind, TransactionID: "D1", ParentID: "PSP1", OrderID: "O1", Money: models.Money{Minor: 5000, Currency: "EUR"},
-			OccurredAt: disputedAt.Add(minutes * time.Minute)}
+			OccurredAt: disputedAt.Add(time.Duration(minute) * time.Minute)}
 	}
 	paid := models.Event{Kind: models.PaymentCaptured, TransactionID: "CAP1", ParentID: "PSP1", OrderID: "O1", Money: models.Money{Minor: 5000, Currency: "EUR"}, OccurredAt: disputedAt}
 	opened, won, lost := dispute("CHARGEBACK", models.DisputeOpened, 1), dispute("CHARGEBACK_REVERSED", models.DisputeWon, 2), dispute("SECOND_CHARGEBACK", models.DisputeLost, 3)

@@ -46,7 +46,9 @@ func writeItem(out *bufio.Writer, item Item) error {
 	for line := range bytes.Lines(text) {
 		gaps := lists[string(line)]
 		if len(gaps) == 0 {
-			out.Write(visible(line))
+			if _, err := out.Write(visible(line)); err != nil {
+				return err
+			}
 			continue
 		}
 		next := string(bytes.TrimSuffix(line, []byte("],\n"))) + "\n      "

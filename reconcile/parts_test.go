@@ -101,7 +101,7 @@ func TestFinalPending(t *testing.T) {
 		}
 		var got models.GapKind
 		if len(r.Gaps) > 0 {
-			got = models.GapKind(r.Gaps[0].Kind)
+			got = r.Gaps[0].Kind
 		}
 		if len(r.Gaps) > 1 || got != c.want {
 			t.Errorf("%s, final %t: gaps %+v, want %q", c.status, c.final, r.Gaps, c.want)

@@ -119,7 +119,7 @@ func (r *reader) list(depth int) (any, error) {
 // content is a string as a value, which may be an unusable one.
 func (r *reader) content() (any, error) {
 	s, err := r.str()
-	if bad, is := err.(unusable); is && !r.strict {
+	if bad := unusable(""); errors.As(err, &bad) && !r.strict {
 		return bad, nil
 	}
 	return s, err

@@ -135,15 +135,22 @@ func (p *Provider) checkAge(seconds int64) error {
 // checkAccount refuses events of connected accounts that nobody listed. The account is in "account" or, in thin events and newer
 // snapshots, in "context" alone; with neither the event is our own.
 func (p *Provider) checkAccount(doc parse.Value) error {
-	account := doc.Get("account")
-	if !account.Exists() || account.Any() == "" {
-		account = doc.Get("context")
-	}
+	account := connectedAccount(doc)
 	id := account.Text()
-	if !account.Exists() || account.Any() == "" || p.accounts[id] {
+	if !account.Exists() || p.accounts[id] {
 		return nil
 	}
 	return refuse(models.ReasonMerchant, "an event of connected account %q, which settings.accounts does not list", clip(id))
+}
+
+// connectedAccount is the connected account that an event names; it does not exist when the event is our own.
+func connectedAccount(doc parse.Value) parse.Value {
+	for _, key := range []string{"account", "context"} {
+		if v := doc.Get(key); v.Exists() && v.Any() != "" {
+			return v
+		}
+	}
+	return parse.Value{}
 }
 
 func refuse(reason models.Reason, format string, args ...any) error {

@@ -26,7 +26,10 @@ func (p *Provider) Explain(_ context.Context, cb models.Callback) []models.Step 
 		p.explainAge(sig, cb.ReceivedAt),
 	}
 	if doc, err := parse.JSON(cb.Body); err == nil && p.matches(sig, cb.Body) {
-		step := models.Step{Name: "account", OK: true, Value: doc.Get("account").Text(), Detail: "of a connected account only; settings.accounts lists those that are ours"}
+		step := models.Step{Name: "account", OK: true, Value: "our own account", Detail: "the event names no connected account"}
+		if id := connectedAccount(doc); id.Exists() {
+			step.Value, step.Detail = id.Text(), "a connected account, listed in settings.accounts"
+		}
 		if err := p.checkAccount(doc); err != nil {
 			step.Name, step.OK, step.Detail = string(models.ReasonMerchant), false, parse.Detail(err)
 		}

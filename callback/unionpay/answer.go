@@ -70,7 +70,7 @@ const noFileNext = "ask again later, or declare a day without one by --no-statem
 func checkDay(content []byte, settleDate string) error {
 	z, err := zip.NewReader(bytes.NewReader(content), int64(len(content)))
 	if err != nil || settleDate == "" {
-		return nil // whatever it is, its reader will say
+		return nil //nolint:nilerr // whatever it is, its reader will say
 	}
 	for _, file := range z.File {
 		if day, ok := dayOfName(baseOf(file.Name), beijing); ok && day.Format(dayLayout) != settleDate {
