@@ -123,6 +123,24 @@ func paypalReport(t *testing.T, rows ...string) string {
 	return file(t, "STL-20261127.01.009.CSV", []byte(text))
 }
 
+// A row that names only its payment, and by a name that merely finds it, is shown with the payment's order.
+func TestGapNamesTheOrderOfItsPayment(t *testing.T) {
+	ledgertest.Each(t, func(t *testing.T, b *ledger.Ledger) {
+		ledgertest.Order(t, b, "O1", "75.00", "USD")
+		tell(t, b, models.Event{Kind: models.PaymentSucceeded, TransactionID: "T1", FoundBy: []string{"CAP1"}, OrderID: "O1", Money: dollars("75.00"),
+			OccurredAt: disputedAt.Add(-72 * time.Hour)})
+		r := run(t, b, plainAccount(t), "2026-11-27", file(t, "day.csv", []byte(header+"CB1,,chargeback,30.00,USD,paid,2026-11-27 12:00:00,CAP1,\n")))
+		for _, g := range r.Gaps {
+			if g.TransactionID == "CB1" && (g.OrderID != "O1" || g.ParentID != "T1" || g.Order == nil) {
+				t.Errorf("the gap of CB1 names order %q, payment %q, %+v", g.OrderID, g.ParentID, g.Order)
+			}
+		}
+		if len(r.Gaps) == 0 {
+			t.Error("no gap for a chargeback that nobody told of")
+		}
+	})
+}
+
 // TestAdyenDisputeOfTwoRounds: chargeback and second chargeback of one dispute have one reference, and are two movements.
 func TestAdyenDisputeOfTwoRounds(t *testing.T) {
 	dispute := func(code string, kind models.EventKind, minute int) models.Event {

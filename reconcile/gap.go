@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 
+	"paybook/ledger"
 	"paybook/models"
 )
 
@@ -44,6 +45,9 @@ func (r *run) finishGaps(ctx context.Context) error {
 	seen := make(map[string]bool, len(r.findings))
 	r.gaps = make([]models.Gap, 0, len(r.findings))
 	err := eachChunk(r.findings, bookChunk, func(chunk []finding) error {
+		if err := r.nameParents(ctx, chunk); err != nil {
+			return err
+		}
 		orders, err := r.ordersOf(ctx, chunk)
 		if err != nil {
 			return err
@@ -63,6 +67,37 @@ func eachChunk[T any](list []T, size int, f func([]T) error) error {
 	for chunk := range slices.Chunk(list, size) {
 		if err := f(chunk); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// nameParents finds the order of a refund or chargeback whose row names only its payment, by whatever name.
+func (r *run) nameParents(ctx context.Context, findings []finding) error {
+	names := map[ledger.Name]bool{}
+	parent := func(f *finding) (n ledger.Name, wanted bool) {
+		if f.entry == nil || f.entry.ParentID == "" || f.orderID() != "" {
+			return n, false
+		}
+		return ledger.Name{Account: r.account.Name, Kind: models.Payment, ID: f.entry.ParentID}, true
+	}
+	for i := range findings {
+		if n, wanted := parent(&findings[i]); wanted {
+			names[n] = true
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	payments, err := r.book.FindTransactions(ctx, names)
+	if err != nil {
+		return err
+	}
+	for i := range findings {
+		if n, wanted := parent(&findings[i]); wanted {
+			if p, known := payments[n]; known {
+				findings[i].entry.OrderID, findings[i].entry.ParentID = p.OrderID, p.TransactionID
+			}
 		}
 	}
 	return nil
