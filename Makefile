@@ -12,11 +12,11 @@ help: ## Print this list
 
 test: ## Run the tests on SQLite and PostgreSQL; installs PostgreSQL if it is missing (SQLITE_ONLY=1 leaves it out)
 	@.ci/setup
-	@.ci/step 'go test' go test $(TESTFLAGS) $(PACKAGES)
+	@.ci/step 'go test' go test -timeout 25m $(TESTFLAGS) $(PACKAGES)
 
 race: ## The same under the race detector; installs a C compiler if it is missing
 	@.ci/setup race
-	@CGO_ENABLED=1 .ci/step 'go test -race' go test -race $(TESTFLAGS) $(PACKAGES)
+	@CGO_ENABLED=1 .ci/step 'go test -race' go test -race -timeout 25m $(TESTFLAGS) $(PACKAGES)
 
 fuzz: ## Run every fuzz target over a thousand inputs (FUZZTIME=1m for longer)
 	@.ci/fuzz
