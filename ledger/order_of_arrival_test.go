@@ -227,6 +227,9 @@ var arrivals = map[string][]string{
 func everyOrder(t *testing.T, book *ledger.Ledger, lines []string) {
 	ends := map[string][]string{}
 	for i, p := range permutations(len(lines)) {
+		if raced && i%11 != 0 {
+			continue
+		}
 		id := fmt.Sprintf("O%d", i)
 		var told []string
 		for _, n := range p {

@@ -74,6 +74,9 @@ func endAlike(t *testing.T, always []string, happenings [][]string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if raced {
+		stories /= 5
+	}
 	ledgertest.Each(t, func(t *testing.T, book *ledger.Ledger) {
 		rng := rand.New(rand.NewPCG(1, 2))
 		for n := range stories {

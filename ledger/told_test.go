@@ -179,7 +179,10 @@ func TestRefundElsewhereIsToldWithItsOrder(t *testing.T) {
 		"payment.succeeded t1 19.99 USD order=X1 account=elsewhere",
 		"dispute.opened d1 9.00 USD parent=t1 account=elsewhere",
 	}
-	for _, order := range permutations(len(lines)) {
+	for i, order := range permutations(len(lines)) {
+		if raced && i%11 != 0 {
+			continue
+		}
 		dsn := "sqlite:" + filepath.Join(t.TempDir(), "app.db")
 		tellElsewhere(t, ledgertest.Open(t, dsn, ledger.Options{Elsewhere: []string{"elsewhere"}}), lines, order)
 	}
