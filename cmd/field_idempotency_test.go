@@ -92,8 +92,8 @@ func TestFieldFirstTryFails(t *testing.T) {
 		body := f.stripeEvent("payment_intent.succeeded", stripeIntent("pi_1", "ch_1", "FCFAIL", 1999, "usd"))
 		release := f.hold(dsn, "UPDATE orders SET version = version WHERE order_id = 'FCFAIL'")
 		start := time.Now()
-		if got := f.stripe(body); got.status != 503 || time.Since(start) > 5*time.Second {
-			t.Errorf("while the order is held: %d %s after %v, want 503 within 5 s", got.status, got.body, time.Since(start))
+		if got := f.stripe(body); got.status != 503 || time.Since(start) > 30*time.Second {
+			t.Errorf("while the order is held: %d %s after %v, want 503 soon", got.status, got.body, time.Since(start))
 		}
 		f.wantRows()
 		f.wantCallbacks()

@@ -55,7 +55,7 @@ func TestFieldXML(t *testing.T) {
 						t.Errorf("%s: %d %s", name, got.status, got.body)
 					}
 				}
-				if took := time.Since(start); took > 2*time.Second {
+				if took := time.Since(start); took > 30*time.Second {
 					t.Errorf("took %v", took)
 				}
 			}

@@ -118,7 +118,7 @@ func TestExpressionsAreBounded(t *testing.T) {
 		}
 		start := time.Now()
 		got, err := x.text(exprRequest(many))
-		if took := time.Since(start); took > 2*time.Second || len(got) > textMax {
+		if took := time.Since(start); took > 30*time.Second || len(got) > textMax {
 			t.Errorf("%s: %s, %d bytes, %v", text, took, len(got), err)
 		}
 	}
@@ -136,7 +136,7 @@ func FuzzExpression(f *testing.F) {
 		}
 		start := time.Now()
 		got, err := x.text(exprRequest(body))
-		if err != nil && got != "" || time.Since(start) > 5*time.Second {
+		if err != nil && got != "" || time.Since(start) > 30*time.Second {
 			t.Errorf("%s = %q, %v after %s", text, got, err, time.Since(start))
 		}
 	})

@@ -18,7 +18,7 @@ import (
 const (
 	allocatedMax = 32 << 20 // bytes, all told
 	allocatedPer = 400      // bytes more for each byte of input
-	workMax      = time.Second
+	workMax      = slower * time.Second
 )
 
 // Bounded runs f for a fuzz target, on an input of so many bytes, and fails when it allocates without bound or works for more than a

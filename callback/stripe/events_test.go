@@ -207,7 +207,7 @@ func TestAmounts(t *testing.T) {
 		if got != tc.want || len(ev.Detail) > 300 {
 			t.Errorf("%.40s %s = %q (%s), want %q", tc.amount, tc.currency, got, ev.Detail, tc.want)
 		}
-		if took := time.Since(started); took > time.Second {
+		if took := time.Since(started); took > 30*time.Second {
 			t.Errorf("%.40s took %s", tc.amount, took)
 		}
 	}
