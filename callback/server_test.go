@@ -117,7 +117,7 @@ func (s *stand) next(t *testing.T) callback.Observation {
 	select {
 	case o := <-s.seen:
 		return o
-	case <-time.After(5 * time.Second):
+	case <-time.After(30 * time.Second):
 		t.Fatal("no callback was observed")
 		return callback.Observation{}
 	}

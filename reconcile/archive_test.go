@@ -253,7 +253,7 @@ func TestBadArchives(t *testing.T) {
 			_, err := tryRun(t.Context(), b, answeringAccount(t), day(t, "2026-11-28"), file(t, "x.zip", []byte(c.content)))
 			wantFileError(t, err, c.words...)
 			wantNothingWritten(t, b)
-			if took := time.Since(began); took > 10*time.Second {
+			if took := time.Since(began); took > 60*time.Second {
 				t.Errorf("took %s", took)
 			}
 		})
