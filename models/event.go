@@ -74,6 +74,14 @@ const (
 	EventUnparsable   EventKind = "unparsable" // genuine, but a needed field is missing or makes no sense
 )
 
+// What the shop itself does with an order. No provider says these; they are the events of its transitions beside those above.
+const (
+	OrderPay    EventKind = "order.pay" // the buyer was sent to a provider: from here on a payment may come at any moment
+	OrderShip   EventKind = "order.ship"
+	OrderCancel EventKind = "order.cancel"
+	OrderExpire EventKind = "order.expire" // not paid within its window
+)
+
 // Outcome is what became of a verified event. The words are the contract's.
 type Outcome string
 

@@ -13,6 +13,8 @@ type Order struct {
 	Shipped       bool // goods are out: where refunds and disputes that came to nothing return the order to
 	// PriorStatus is where a won dispute returns the order to; "" when no dispute is under way.
 	PriorStatus OrderStatus
+	// Stock is what became of the units the order's items name; "" for an order without items.
+	Stock StockState
 	// PaidAccount and PaidTransactionID name the one payment that paid it; a second payment is a duplicate_payment.
 	PaidAccount       string
 	PaidTransactionID string

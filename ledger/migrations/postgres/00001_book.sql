@@ -10,6 +10,7 @@ CREATE TABLE orders (
     refunded_minor      bigint NOT NULL DEFAULT 0,
     shipped             boolean NOT NULL DEFAULT false,
     prior_status        text NOT NULL DEFAULT '',
+    stock               text NOT NULL DEFAULT '',
     paid_account        text NOT NULL DEFAULT '',
     paid_transaction_id text NOT NULL DEFAULT '',
     expires_at          timestamptz,

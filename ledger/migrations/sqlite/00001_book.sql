@@ -11,6 +11,7 @@ CREATE TABLE orders (
     refunded_minor      INTEGER NOT NULL DEFAULT 0,
     shipped             INTEGER NOT NULL DEFAULT 0,
     prior_status        TEXT NOT NULL DEFAULT '',
+    stock               TEXT NOT NULL DEFAULT '',
     paid_account        TEXT NOT NULL DEFAULT '',
     paid_transaction_id TEXT NOT NULL DEFAULT '',
     expires_at          TEXT,
