@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
+
+	"gorm.io/gorm"
 
 	"paybook/models"
 )
@@ -44,5 +47,10 @@ func (e *NotInState) Is(target error) bool { return target == ErrState }
 // Act moves an order by one row of the state table. An order that is not here is an ErrNotFound, another version than the given one a
 // *StaleVersion, a state without such a row a *NotInState; then nothing is written.
 func (l *Ledger) Act(ctx context.Context, a Act) (models.Order, error) {
+	return models.Order{}, errors.ErrUnsupported
+}
+
+// actIn is Act inside a transaction that somebody else opened and may still undo to a savepoint.
+func (l *Ledger) actIn(tx *gorm.DB, a Act, now time.Time) (models.Order, error) {
 	return models.Order{}, errors.ErrUnsupported
 }
