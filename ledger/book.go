@@ -11,6 +11,7 @@ import (
 const (
 	sourceCallback = "callback"
 	sourceImport   = "import"
+	sourceShop     = "shop" // of an order's move: the shop's own act
 )
 
 var reversalOf = map[models.TransactionKind]models.TransactionKind{

@@ -37,6 +37,48 @@ func checkBooks(t *testing.T, book *ledger.Ledger) {
 		}
 		checkSums(t, o, rows[o.OrderID])
 	}
+	checkStock(t, book, orders)
+}
+
+// checkStock: every unit that is reserved or sold is some order's, and of an order that is in that state.
+func checkStock(t *testing.T, book *ledger.Ledger, orders []models.Order) {
+	t.Helper()
+	want := map[string]models.Stock{}
+	for _, o := range orders {
+		items, err := book.Items(t.Context(), o.OrderID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if (len(items) == 0) != (o.Stock == models.StockNone) {
+			t.Errorf("order %s has %d items, its stock is %q", o.OrderID, len(items), o.Stock)
+		}
+		if allowed, ok := stockIn[o.Status]; ok && o.Stock != models.StockNone && o.Stock != allowed {
+			t.Errorf("order %s is %s, its stock is %s", o.OrderID, o.Status, o.Stock)
+		}
+		for _, i := range items {
+			s := want[i.SKU]
+			switch o.Stock {
+			case models.StockReserved:
+				s.Reserved += i.Quantity
+			case models.StockSold:
+				s.Sold += i.Quantity
+			}
+			want[i.SKU] = s
+		}
+	}
+	for sku, w := range want {
+		s, err := book.Stock(t.Context(), sku)
+		if err != nil || s.Reserved != w.Reserved || s.Sold != w.Sold || s.Available() < 0 {
+			t.Errorf("%s: %d reserved and %d sold of %d, its orders say %d and %d (%v)", sku, s.Reserved, s.Sold, s.Quantity, w.Reserved, w.Sold, err)
+		}
+	}
+}
+
+// stockIn is what an order's units must be in each state.
+var stockIn = map[models.OrderStatus]models.StockState{
+	models.Unpaid: models.StockReserved, models.Paying: models.StockReserved, models.Closed: models.StockReleased,
+	models.Paid: models.StockSold, models.Shipped: models.StockSold, models.PartRefunded: models.StockSold, models.Refunded: models.StockSold,
+	models.Disputed: models.StockSold, models.ChargedBack: models.StockSold,
 }
 
 func checkSums(t *testing.T, o models.Order, rows []models.Transaction) {

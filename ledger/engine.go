@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"errors"
 	"sort"
 	"time"
 
@@ -20,7 +21,7 @@ type delivery struct {
 }
 
 // engine is one transaction's work: what was read, what was decided, what is to be written. It reads, decides everything in memory,
-// and then writes: aliases, orders, transactions, transitions, messages, callbacks, each sorted by key, so that two engines can't wait
+// and then writes: aliases, orders, transactions, transitions, messages, callbacks, stock, each sorted by key, so that two engines can't wait
 // for each other crosswise.
 //
 // Orders that refunds or disputes are about are locked before they are read, because their sums are taken over other rows. An order
@@ -46,6 +47,9 @@ type engine struct {
 	queued      map[key]bool             // payments whose refunds are to be decided by one transaction after the other, though no order is here
 	transitions []models.Transition
 	messages    []models.Message
+	units       map[string]units            // by SKU: what changes hands
+	wanted      map[string]int64            // of them, what an order is being made with: less is an *OutOfStock
+	regained    map[string]int64            // of them, what orders that were closed get again
 	evidence    map[string]*models.Callback // written last: the rows hold the outcomes
 }
 
@@ -67,7 +71,8 @@ type orderWork struct {
 
 func (l *Ledger) newEngine(tx *gorm.DB, now time.Time) *engine {
 	return &engine{l: l, tx: tx, now: now, careful: true, pipe: pipe{tx: tx}, names: map[key]string{}, asked: map[key]bool{}, renamed: map[key]string{}, proposed: map[key]string{}, fresh: map[key]bool{}, rows: map[key]*row{},
-		orders: map[string]*orderWork{}, peeked: map[string]*models.Order{}, parked: map[key][]*row{}, queued: map[key]bool{}}
+		orders: map[string]*orderWork{}, peeked: map[string]*models.Order{}, parked: map[key][]*row{}, queued: map[key]bool{},
+		units: map[string]units{}, regained: map[string]int64{}}
 }
 
 // run books every delivery and writes what came of it.
@@ -334,7 +339,7 @@ func (e *engine) write() error {
 	e.writeTransactions()
 	e.l.insertTransitions(&e.pipe, e.transitions)
 	e.l.insertMessages(&e.pipe, e.messages)
-	if err := e.l.keepCallbacks(&e.pipe, e.evidence); err != nil {
+	if err := errors.Join(e.l.keepCallbacks(&e.pipe, e.evidence), e.moveUnits(moved)); err != nil {
 		return err
 	}
 	for _, r := range e.placed {
@@ -343,6 +348,7 @@ func (e *engine) write() error {
 				add(" AND outcome = 'no_order'"), anyRows)
 		}
 	}
+	e.writeUnits()
 	return e.pipe.flush()
 }
 

@@ -38,6 +38,8 @@ func (e *engine) move(o *orderWork, by *row, on models.EventKind, source string,
 func (e *engine) step(o *orderWork, by *row, to models.OrderStatus, on models.EventKind, source string) {
 	from := o.Status
 	o.Status, o.Version = to, o.Version+1
+	o.Shipped = o.Shipped || on == models.OrderShip
+	o.Stock = stockAfter(o.Stock, to)
 	e.transitions = append(e.transitions, models.Transition{OrderID: o.OrderID, Version: o.Version, From: from, To: to,
 		Event: string(on), Account: by.Account, Kind: by.Kind, TransactionID: by.TransactionID, At: e.now})
 	if source == sourceImport {
@@ -57,15 +59,15 @@ func (e *engine) tell(r *row, on models.EventKind, source string) {
 
 // notice is the payload of a message to the shop. Amounts are decimal text in major units.
 type notice struct {
-	OrderID  string   `json:"order_id"`
-	Status   string   `json:"status,omitempty"`
-	From     string   `json:"from,omitempty"`
-	Version  int64    `json:"version,omitempty"`
-	Amount   string   `json:"amount,omitempty"`
-	Currency string   `json:"currency,omitempty"`
-	Refunded string   `json:"refunded,omitempty"`
-	Event    string   `json:"event"`
-	Movement movement `json:"transaction"`
+	OrderID  string    `json:"order_id"`
+	Status   string    `json:"status,omitempty"`
+	From     string    `json:"from,omitempty"`
+	Version  int64     `json:"version,omitempty"`
+	Amount   string    `json:"amount,omitempty"`
+	Currency string    `json:"currency,omitempty"`
+	Refunded string    `json:"refunded,omitempty"`
+	Event    string    `json:"event"`
+	Movement *movement `json:"transaction,omitempty"` // what moved the order; nil for the shop's own acts
 }
 
 type movement struct {
@@ -79,8 +81,11 @@ type movement struct {
 	OccurredAt    string `json:"occurred_at"`
 }
 
-func movementOf(r *row) movement {
-	return movement{r.Account, string(r.Kind), r.ShownID(), r.ParentID, r.Money().Text(), r.Currency, string(r.Status), r.OccurredAt.UTC().Format("2006-01-02T15:04:05Z07:00")}
+func movementOf(r *row) *movement {
+	if r.Kind == "" {
+		return nil
+	}
+	return &movement{r.Account, string(r.Kind), r.ShownID(), r.ParentID, r.Money().Text(), r.Currency, string(r.Status), r.OccurredAt.UTC().Format("2006-01-02T15:04:05Z07:00")}
 }
 
 func (e *engine) enqueue(orderID, topic string, n notice) {

@@ -55,15 +55,7 @@ func (l *Ledger) insertOrders(tx *gorm.DB, chunk []models.Order, now time.Time) 
 	sort.Strings(ids)
 	b := l.sql("INSERT INTO orders (" + orderColumns + ") VALUES ")
 	for i, id := range ids {
-		o := given[id]
-		if o.Status == "" {
-			o.Status = models.Unpaid
-		}
-		var expires any
-		if o.ExpiresAt != nil {
-			expires = micros(*o.ExpiresAt)
-		}
-		b.row(i == 0, o.OrderID, o.AmountMinor, o.Currency, string(o.Status), int64(1), int64(0), o.Status == models.Shipped, "", "", "", expires, now, now)
+		b.order(i == 0, given[id], now)
 	}
 	fresh := map[string]bool{}
 	err := query(tx, b.add(" ON CONFLICT (order_id) DO NOTHING RETURNING order_id").String(), b.args, func(rows *sql.Rows) error {
@@ -76,14 +68,28 @@ func (l *Ledger) insertOrders(tx *gorm.DB, chunk []models.Order, now time.Time) 
 		return nil, err
 	}
 	var created, old []string
+	var made []models.Order
 	for _, id := range ids {
 		if fresh[id] {
-			created = append(created, id)
+			created, made = append(created, id), append(made, given[id])
 		} else {
 			old = append(old, id)
 		}
 	}
-	return created, l.sameOrders(tx, old, given, now)
+	if err := l.sameOrders(tx, old, given, now); err != nil {
+		return created, err
+	}
+	return created, l.insertExpiries(tx, made)
+}
+
+// order adds the row of a new order.
+func (b *builder) order(first bool, o models.Order, now time.Time) {
+	var expires any
+	if o.ExpiresAt != nil {
+		expires = micros(*o.ExpiresAt)
+	}
+	b.row(first, o.OrderID, o.AmountMinor, o.Currency, string(statusOf(o)), int64(1), int64(0), o.Status == models.Shipped, "", string(o.Stock),
+		"", "", expires, now, now)
 }
 
 // sameOrder says whether two rows of one file ask for the same order.
@@ -137,27 +143,6 @@ func (l *Ledger) readOrders(tx *gorm.DB, ids []string, each func(models.Order) e
 // ErrState is wrapped when an order's state does not allow what was asked.
 var ErrState = errors.New("not allowed in this state")
 
-// CloseOrder closes an order that is not paid: the shop has given it up. why is kept with the transition, such as "order.expired".
-func (l *Ledger) CloseOrder(ctx context.Context, id, why string) error {
-	return l.retryTx(ctx, func(tx *gorm.DB) error {
-		e := l.newEngine(tx, l.clock())
-		if err := e.lock(map[string]bool{id: true}, nil); err != nil {
-			return err
-		}
-		o := e.orders[id]
-		switch {
-		case o == nil:
-			return fmt.Errorf("order %q: %w", id, ErrNotFound)
-		case o.Status == models.Closed:
-			return nil
-		case o.Status != models.Unpaid && o.Status != models.Paying:
-			return fmt.Errorf("close order %s: it is %s: %w", id, o.Status, ErrState)
-		}
-		e.step(o, &row{}, models.Closed, models.EventKind(why), sourceImport)
-		return e.write()
-	})
-}
-
 // Orders reads orders by id; those that are not there are left out.
 func (l *Ledger) Orders(ctx context.Context, ids []string) (map[string]models.Order, error) {
 	found := make(map[string]models.Order, len(ids))
@@ -168,6 +153,7 @@ func (l *Ledger) Orders(ctx context.Context, ids []string) (map[string]models.Or
 // OrderHistory is an order with all that moved it, oldest first.
 type OrderHistory struct {
 	Order        models.Order
+	Items        []models.Item // what it takes from stock, by SKU
 	Transactions []models.Transaction
 	Transitions  []models.Transition
 }
@@ -185,6 +171,11 @@ func (l *Ledger) OrderHistory(ctx context.Context, id string) (OrderHistory, err
 	}
 	h.Order = o
 	db := l.read.WithContext(ctx)
+	if o.Stock != models.StockNone {
+		if h.Items, err = l.items(db, []string{id}); err != nil {
+			return h, err
+		}
+	}
 	b := l.sql("SELECT " + transactionColumns + " FROM transactions WHERE order_id = ").arg(id).add(" ORDER BY occurred_at, kind, transaction_id")
 	if err := selectTransactions(db, b, func(t models.Transaction) error { h.Transactions = append(h.Transactions, t); return nil }); err != nil {
 		return h, err

@@ -17,21 +17,29 @@ type pipe struct {
 	list []statement
 }
 
-// statement is a statement with what is done with its rows, or with the number of rows it must change: less means that something is
-// not as it was read. -1: any.
+// statement is a statement with what is done with its rows, or with the number of rows it must change, -1 for any, and what it means when
+// it changes another.
 type statement struct {
-	text string
-	args []any
-	each func(scanner) error
-	rows int64
+	text  string
+	args  []any
+	each  func(scanner) error
+	rows  int64
+	amiss func() error
 }
 
 func (p *pipe) read(b *builder, each func(scanner) error) {
 	p.list = append(p.list, statement{text: b.String(), args: b.args, each: each})
 }
-func (p *pipe) write(b *builder, rows int) {
-	p.list = append(p.list, statement{text: b.String(), args: b.args, rows: int64(rows)})
+
+// write adds a statement that changes so many rows, unless something is not as it was read.
+func (p *pipe) write(b *builder, rows int) { p.writeOr(b, rows, somebodyWasFirst) }
+
+// writeOr is write where another number of rows means something else.
+func (p *pipe) writeOr(b *builder, rows int, amiss func() error) {
+	p.list = append(p.list, statement{text: b.String(), args: b.args, rows: int64(rows), amiss: amiss})
 }
+
+func somebodyWasFirst() error { return errRetry }
 
 // anyRows is for a statement that may change any number of rows.
 const anyRows = -1
@@ -66,7 +74,7 @@ func (p *pipe) single(s statement) error {
 	}
 	n, err := res.RowsAffected()
 	if err == nil && s.rows != anyRows && n != s.rows {
-		err = errRetry
+		err = s.amiss()
 	}
 	return err
 }
@@ -91,7 +99,7 @@ func (s statement) take(results pgx.BatchResults) error {
 	if s.each == nil {
 		done, err := results.Exec()
 		if err == nil && s.rows != anyRows && done.RowsAffected() != s.rows {
-			err = errRetry
+			err = s.amiss()
 		}
 		return err
 	}

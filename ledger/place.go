@@ -128,6 +128,8 @@ func (e *engine) placeMoney(r *row, o *orderWork, on models.EventKind, source st
 		e.step(o, r, o.Status, on, source)
 	case !canPay:
 		r.put(models.OutcomeNotAllowed, "order %s is %s", o.OrderID, o.Status)
+	case !e.regain(o):
+		r.put(models.OutcomePaidAfterClose, "order %s was closed before the money came, and what it is for has been ordered by others since", o.OrderID)
 	default:
 		o.PaidAccount, o.PaidTransactionID = r.Account, r.TransactionID
 		o.PriorStatus = ""

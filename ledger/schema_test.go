@@ -22,7 +22,8 @@ import (
 // Every model is a table, every field a column, every column a field, on both databases.
 func TestModelsAreTheSchema(t *testing.T) {
 	tables := map[string]any{"orders": models.Order{}, "transactions": models.Transaction{}, "aliases": models.Alias{},
-		"transitions": models.Transition{}, "messages": models.Message{}, "callbacks": models.Callback{}, "runs": models.Run{}, "gaps": models.Gap{}}
+		"transitions": models.Transition{}, "messages": models.Message{}, "callbacks": models.Callback{}, "runs": models.Run{}, "gaps": models.Gap{},
+		"stock": models.Stock{}, "items": models.Item{}, "tokens": models.Token{}}
 	ledgertest.EachDSN(t, func(t *testing.T, dsn string) {
 		ledgertest.Open(t, dsn)
 		db := openSQL(t, dsn)
@@ -104,14 +105,14 @@ func TestNothingAClusterRefuses(t *testing.T) {
 	}
 }
 
-// The keys of the five distributed tables allow partitioning by hash, which has the same rule as a cluster: every unique key must
+// The keys of the tables that grow with the business allow partitioning by hash, which has the same rule as a cluster: every unique key must
 // hold the partition key.
 func TestKeysAllowDistribution(t *testing.T) {
 	dsn := ledgertest.Postgres(t)
 	ledgertest.Open(t, dsn)
 	db := openSQL(t, dsn)
 	for table, by := range map[string]string{"orders": "order_id", "transitions": "order_id", "messages": "order_id",
-		"transactions": "transaction_id", "aliases": "alias", "callbacks": "id"} {
+		"transactions": "transaction_id", "aliases": "alias", "callbacks": "id", "items": "order_id", "expiries": "order_id", "tokens": "token", "stock": "sku"} {
 		_, err := db.Exec(fmt.Sprintf("CREATE TABLE p_%s (LIKE %s INCLUDING ALL) PARTITION BY HASH (%s)", table, table, by))
 		if err != nil {
 			t.Errorf("%s by %s: %v", table, by, err)

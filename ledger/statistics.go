@@ -8,8 +8,8 @@ import (
 	"gorm.io/gorm"
 )
 
-// bookTables are the tables that callbacks fill.
-var bookTables = []any{"orders", "transactions", "aliases", "transitions", "messages", "callbacks"}
+// bookTables are the tables that callbacks and the shop's requests fill.
+var bookTables = []any{"orders", "transactions", "aliases", "transitions", "messages", "callbacks", "items", "stock", "tokens", "expiries"}
 
 // freshStatistics lets PostgreSQL look at tables that have grown tenfold since it looked last. Its own round can be minutes away, and
 // until then it takes one account for a handful of rows and reads all of them to find one key.

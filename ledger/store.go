@@ -194,12 +194,12 @@ func (l *Ledger) updateTransaction(w *pipe, now *models.Transaction, was models.
 	w.write(b, 1)
 }
 
-const orderColumns = `order_id, amount_minor, currency, status, version, refunded_minor, shipped, prior_status, paid_account,
+const orderColumns = `order_id, amount_minor, currency, status, version, refunded_minor, shipped, prior_status, stock, paid_account,
  paid_transaction_id, expires_at, created_at, updated_at`
 
 func scanOrder(rows scanner, o *models.Order) error {
 	return rows.Scan(&o.OrderID, &o.AmountMinor, &o.Currency, &o.Status, &o.Version, &o.RefundedMinor, &o.Shipped, &o.PriorStatus,
-		&o.PaidAccount, &o.PaidTransactionID, nullUTC{&o.ExpiresAt}, utc{&o.CreatedAt}, utc{&o.UpdatedAt})
+		&o.Stock, &o.PaidAccount, &o.PaidTransactionID, nullUTC{&o.ExpiresAt}, utc{&o.CreatedAt}, utc{&o.UpdatedAt})
 }
 
 // lockOrders locks and reads orders in one statement that works on a cluster and on SQLite alike, where FOR UPDATE does not.
@@ -216,16 +216,17 @@ func (l *Ledger) lockOrders(tx *gorm.DB, ids []string, each func(models.Order)) 
 	})
 }
 
-var movedTypes = []string{"TEXT", "TEXT", "BIGINT", "TEXT", "BIGINT", "BIGINT", "TEXT", "TEXT", "TEXT"}
+var movedTypes = []string{"TEXT", "TEXT", "BIGINT", "TEXT", "BIGINT", "BIGINT", "TEXT", "TEXT", "TEXT", "BOOLEAN", "TEXT"}
 
 // moveOrders writes the new states by compare-and-set: status and version must be what they were when the decision was made.
 func (l *Ledger) moveOrders(w *pipe, moved []*orderWork, now time.Time) {
 	eachSlice(moved, func(chunk []*orderWork) {
-		b := l.sized("UPDATE orders SET status = v.column4, version = v.column5, refunded_minor = v.column6, prior_status = v.column7, paid_account = v.column8, paid_transaction_id = v.column9, updated_at = ", 9*len(chunk)+1)
+		b := l.sized(`UPDATE orders SET status = v.column4, version = v.column5, refunded_minor = v.column6, prior_status = v.column7, paid_account = v.column8,
+ paid_transaction_id = v.column9, shipped = v.column10, stock = v.column11, updated_at = `, 11*len(chunk)+1)
 		b.arg(now).add(" FROM (VALUES ")
 		for i, o := range chunk {
 			b.valuesRow(i == 0, movedTypes, o.OrderID, string(o.was.Status), o.was.Version, string(o.Status), o.Version, o.RefundedMinor,
-				string(o.PriorStatus), o.PaidAccount, o.PaidTransactionID)
+				string(o.PriorStatus), o.PaidAccount, o.PaidTransactionID, o.Shipped, string(o.Stock))
 		}
 		w.write(b.add(") AS v WHERE orders.order_id = v.column1 AND orders.status = v.column2 AND orders.version = v.column3"), len(chunk))
 	})

@@ -19,7 +19,8 @@ const (
 	whole       condition = "whole amount refunded"
 	part        condition = "part refunded"
 	nothing     condition = "nothing refunded any more"
-	attemptOver condition = "closed by the provider, not by the shop"
+	attemptOver condition = "closed by the provider, not by the shop; its units still there"
+	notShipped  condition = "not shipped yet"
 	otherOpen   condition = "another dispute is open"
 	otherLost   condition = "another dispute is lost"
 	noOther     condition = "no other dispute"
@@ -29,6 +30,14 @@ const (
 const back models.OrderStatus = "(before the dispute)"
 
 var transitions = []transition{
+	{models.Unpaid, models.OrderPay, models.Paying, always},
+	{models.Paid, models.OrderShip, models.Shipped, always},
+	{models.PartRefunded, models.OrderShip, models.PartRefunded, notShipped}, // what is left of it goes out
+	{models.Unpaid, models.OrderCancel, models.Closed, always},
+	{models.Paying, models.OrderCancel, models.Closed, always},
+	{models.Unpaid, models.OrderExpire, models.Closed, always},
+	{models.Paying, models.OrderExpire, models.Closed, always},
+
 	{models.Unpaid, models.PaymentSucceeded, models.Paid, always},
 	{models.Paying, models.PaymentSucceeded, models.Paid, always},
 	{models.Unpaid, models.PaymentClosed, models.Closed, always},

@@ -1,0 +1,71 @@
+package ledger_test
+
+import (
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"testing"
+
+	"paybook/ledger"
+	"paybook/models"
+)
+
+// newOrder is an order of 19.99 USD for so many units of each SKU.
+func newOrder(id string, items ...models.Item) ledger.NewOrder {
+	return ledger.NewOrder{Order: models.Order{OrderID: id, AmountMinor: 1999, Currency: "USD"}, Items: items}
+}
+
+func units(sku string, n int64) models.Item { return models.Item{SKU: sku, Quantity: n} }
+
+// own sets what the shop owns: SKU, quantity, …
+func own(t *testing.T, book *ledger.Ledger, rows ...models.Item) {
+	t.Helper()
+	_, err := book.ImportStock(t.Context(), func(yield func(models.Stock, error) bool) {
+		for _, r := range rows {
+			if !yield(models.Stock{SKU: r.SKU, Quantity: r.Quantity}, nil) {
+				return
+			}
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// wantStock compares "available reserved sold".
+func wantStock(t *testing.T, book *ledger.Ledger, sku, want string) {
+	t.Helper()
+	s, err := book.Stock(t.Context(), sku)
+	if got := fmt.Sprint(s.Available(), s.Reserved, s.Sold); err != nil || got != want {
+		t.Errorf("stock of %s: available, reserved, sold = %s, want %s (%v)", sku, got, want, err)
+	}
+}
+
+// Fifty buyers, three units: three orders, and the sums say so.
+func TestBuyersForTheLastUnits(t *testing.T) {
+	twoBooks(t, func(t *testing.T, books [2]*ledger.Ledger) {
+		own(t, books[0], units("A", 3), units("B", 1000))
+		var made, out atomic.Int64
+		inParallel(50, func(i int) {
+			_, err := books[i%2].CreateOrder(t.Context(), newOrder(fmt.Sprintf("O%d", i), units("B", 2), units("A", 1)))
+			var short *ledger.OutOfStock
+			switch {
+			case err == nil:
+				made.Add(1)
+			case errors.As(err, &short):
+				if *short != (ledger.OutOfStock{SKU: "A", Wanted: 1, Available: 0}) {
+					t.Error(short)
+				}
+				out.Add(1)
+			default:
+				t.Error(err)
+			}
+		})
+		if made.Load() != 3 || out.Load() != 47 {
+			t.Errorf("%d orders and %d refusals, want 3 and 47", made.Load(), out.Load())
+		}
+		wantStock(t, books[0], "A", "0 3 0")
+		wantStock(t, books[0], "B", "994 6 0")
+		checkBooks(t, books[0])
+	})
+}
