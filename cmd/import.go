@@ -16,8 +16,8 @@ import (
 )
 
 func newImportCommand(a *app) *cobra.Command {
-	return newGroup("import", "Bring in the shop's history: its orders and the transactions it knows of",
-		newImportOrdersCommand(a), newImportTransactionsCommand(a))
+	return newGroup("import", "Bring in what the shop has: its orders, the transactions it knows of, its stock",
+		newImportOrdersCommand(a), newImportTransactionsCommand(a), newImportStockCommand(a))
 }
 
 type importOptions struct {

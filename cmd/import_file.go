@@ -31,6 +31,7 @@ var (
 		needed:   []string{"kind", "transaction_id", "amount", "currency", "status", "occurred_at"},
 		optional: []string{"account", "parent_id", "refund_order_id", "order_id"},
 	}
+	stockColumns = columns{needed: []string{"sku", "quantity"}}
 )
 
 // unknown says what is wrong with a column's name; "" when nothing is.

@@ -28,8 +28,15 @@ type orderJSON struct {
 // historyJSON is an order with all that moved it, oldest first.
 type historyJSON struct {
 	orderJSON
+	Stock        models.StockState `json:"stock,omitempty"` // what became of the items
+	Items        []itemJSON        `json:"items,omitempty"`
 	Transactions []transactionJSON `json:"transactions"`
 	Transitions  []transitionJSON  `json:"transitions"`
+}
+
+type itemJSON struct {
+	SKU      string `json:"sku"`
+	Quantity int64  `json:"quantity"`
 }
 
 type transactionJSON struct {
@@ -62,7 +69,10 @@ func showOrder(o models.Order) orderJSON {
 }
 
 func showHistory(h ledger.OrderHistory) historyJSON {
-	out := historyJSON{orderJSON: showOrder(h.Order), Transactions: []transactionJSON{}, Transitions: []transitionJSON{}}
+	out := historyJSON{orderJSON: showOrder(h.Order), Stock: h.Order.Stock, Transactions: []transactionJSON{}, Transitions: []transitionJSON{}}
+	for _, i := range h.Items {
+		out.Items = append(out.Items, itemJSON{i.SKU, i.Quantity})
+	}
 	shown := map[[3]string]string{}
 	for _, t := range h.Transactions {
 		shown[[3]string{t.Account, string(t.Kind), t.TransactionID}] = t.ShownID()
@@ -194,6 +204,16 @@ func (a *app) showOrder(ctx context.Context, id, format string) error {
 func (a *app) printHistory(h historyJSON) error {
 	p := a.colours()
 	fmt.Fprintf(a.out, "%s  %s %s  %s  refunded %s  version %d\n", p.bold(cell(h.OrderID)), h.Amount, h.Currency, p.state(h.Status), h.Refunded, h.Version)
+	if len(h.Items) > 0 {
+		fmt.Fprintf(a.out, "\nitems, %s\n", h.Stock)
+		t := newTable("sku", "quantity")
+		for _, i := range h.Items {
+			t.AppendRow([]any{cell(i.SKU), i.Quantity})
+		}
+		if err := printTable(a.out, t, "none"); err != nil {
+			return err
+		}
+	}
 	fmt.Fprintln(a.out, "\ntransactions")
 	t := newTable("occurred", "account", "kind", "transaction", "amount", "status", "outcome", "source", "why")
 	for _, tx := range h.Transactions {

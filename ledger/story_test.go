@@ -19,6 +19,10 @@ import (
 //
 //	order ID AMOUNT CURRENCY [STATUS]            the shop creates an order
 //	close ID                                     the shop gives an order up
+//	own SKU N                                    the shop imports its stock
+//	create ID AMOUNT CURRENCY SKU=N … [=> ERROR] the shop makes an order of items (ERROR: a part of the error's text, _ for a blank)
+//	pay|ship|cancel|expire ID [VERSION] [=> ERROR]
+//	stock? SKU AVAILABLE RESERVED SOLD
 //	sweep                                        the periodic sweep runs
 //	import|EVENT ID AMOUNT CURRENCY [key=value …] => OUTCOME
 //	    keys: account order parent (with ParentAliases: a,b) alias found (FoundBy) refund_no at (HH:MM) running=yes (a running total) voids=capture payer; a line starting with "import " goes the way of an import
@@ -95,6 +99,8 @@ func step(ctx context.Context, book *ledger.Ledger, w []string) error {
 		return err
 	case "close":
 		return book.CloseOrder(ctx, w[1], "order.expired")
+	case "own", "create", "pay", "ship", "cancel", "expire", "stock?":
+		return shopStep(ctx, book, w)
 	case "sweep":
 		_, err := book.Sweep(ctx)
 		return err
