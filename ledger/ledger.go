@@ -30,6 +30,8 @@ type Options struct {
 	RefusedBytes int64
 	// RefusedTotal bounds the bytes of all refused callbacks kept (the oldest go first); 0: 512 MiB.
 	RefusedTotal int64
+	// Gate is asked about tokens before the database is; nil: nobody. The caller closes it, after the book.
+	Gate Gate
 	// OnBatch, if set, is told the size of every committed batch.
 	OnBatch func(callbacks int)
 }

@@ -139,7 +139,7 @@ func (l *Ledger) Sweep(ctx context.Context) (applied int, err error) {
 }
 
 // Tend is what a serving process does every few seconds: it applies a share of what is parked (all of it, unless thousands of rows wait),
-// prunes old refused callbacks, and keeps the database's statistics fresh. It is cheap when there is nothing to do.
+// prunes old refused callbacks and tokens, and keeps the database's statistics fresh. It is cheap when there is nothing to do.
 func (l *Ledger) Tend(ctx context.Context) (applied int, err error) {
 	l.tending.Lock()
 	defer l.tending.Unlock()
@@ -156,14 +156,14 @@ func (l *Ledger) Tend(ctx context.Context) (applied int, err error) {
 	}
 	if time.Since(l.pruned) > pruneEvery {
 		l.pruned = time.Now()
-		if err := l.pruneRefused(ctx); err != nil {
+		if err := errors.Join(l.pruneRefused(ctx), l.pruneTokens(ctx)); err != nil {
 			return applied, err
 		}
 	}
 	return applied, l.freshStatistics(ctx)
 }
 
-// pruneEvery is how often the refused callbacks are counted.
+// pruneEvery is how often the refused callbacks are counted, and old tokens looked for.
 const pruneEvery = 20 * time.Second
 
 // sweepPage places what it can of the parked rows after a key. last is where the next page begins; zero at the end.
