@@ -31,12 +31,12 @@ const (
 )
 
 // enter asks the gate. Without one, or without an answer, nothing is known.
-func (l *Ledger) enter(ctx context.Context, c *claim) Pass {
+func (l *Ledger) enter(ctx context.Context, h *hold) Pass {
 	if l.options.Gate == nil {
 		return PassUnknown
 	}
 	now := l.clock()
-	pass, err := l.options.Gate.Enter(ctx, c.Key, c.holder, now, now.Add(claimLife))
+	pass, err := l.options.Gate.Enter(ctx, h.Key, h.holder, now, now.Add(holdLife))
 	if err != nil {
 		return PassUnknown // it tells its operator itself; here it only makes more work
 	}
@@ -44,8 +44,8 @@ func (l *Ledger) enter(ctx context.Context, c *claim) Pass {
 }
 
 // leave tells the gate that a holder is done. A gate that does not hear it finds out by itself when the claim has ended.
-func (l *Ledger) leave(ctx context.Context, c *claim, spent bool) {
+func (l *Ledger) leave(ctx context.Context, h *hold, spent bool) {
 	if l.options.Gate != nil {
-		_ = l.options.Gate.Leave(ctx, c.Key, c.holder, spent)
+		_ = l.options.Gate.Leave(ctx, h.Key, h.holder, spent)
 	}
 }

@@ -47,6 +47,7 @@ type Ledger struct {
 	elsewhere map[string]bool
 	commits   *committer
 	refused   *allowances
+	forsaken  sync.Map // holders whose hold of a key could not be let go, and when it ends by itself
 	tending   sync.Mutex
 	pruned    time.Time
 	swept     key          // where the next Tend goes on

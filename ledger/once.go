@@ -54,8 +54,8 @@ func (l *Ledger) once(ctx context.Context, k Key, r request) (Answer, error) {
 	if k.Token == "" || short(k.Token, idMax) != k.Token || clean(k.Owner) != k.Owner {
 		return Answer{}, ErrTokenUnusable
 	}
-	c := &claim{Key: k, holder: uuid.NewString()}
-	known, err := l.begin(ctx, c)
+	h := &hold{Key: k, holder: uuid.NewString()}
+	known, err := l.holdKey(ctx, h)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -63,8 +63,8 @@ func (l *Ledger) once(ctx context.Context, k Key, r request) (Answer, error) {
 		return *known, nil
 	}
 	answered := false
-	defer func() { l.end(ctx, c, answered) }() // after a panic too
-	answer, err := l.spend(ctx, c, r)
+	defer func() { l.letGo(ctx, h, answered) }() // after a panic too
+	answer, err := l.spend(ctx, h, r)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -74,16 +74,16 @@ func (l *Ledger) once(ctx context.Context, k Key, r request) (Answer, error) {
 
 // spend does the work and keeps the answer, in one transaction. Whoever was overtaken meanwhile, because the claim had ended, gets the
 // other's answer.
-func (l *Ledger) spend(ctx context.Context, c *claim, r request) (answer *Answer, err error) {
+func (l *Ledger) spend(ctx context.Context, h *hold, r request) (answer *Answer, err error) {
 	err = l.retryTx(ctx, func(tx *gorm.DB) (err error) {
 		now := l.clock()
-		if answer, err = l.take(tx, c, now); answer != nil || err != nil {
+		if answer, err = l.takeRow(tx, h, now); answer != nil || err != nil {
 			return err
 		}
 		if answer, err = r.answer(tx, now); err != nil {
 			return err
 		}
-		return l.keep(tx, c, r.orderID, answer, now)
+		return l.keepAnswer(tx, h, r.orderID, answer, now)
 	})
 	return answer, err
 }

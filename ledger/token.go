@@ -56,6 +56,7 @@ const (
 
 // pruneTokens deletes the keys that count no more, the oldest first.
 func (l *Ledger) pruneTokens(ctx context.Context) error {
+	l.forget(l.clock())
 	before := l.clock().Add(-tokenRemembered)
 	b := l.sql("SELECT expires_at FROM tokens WHERE expires_at <= ").arg(before).add(" ORDER BY expires_at LIMIT 1 OFFSET ").arg(prunedTokens - 1)
 	err := query(l.read.WithContext(ctx), b.String(), b.args, func(rows *sql.Rows) error { return rows.Scan(utc{&before}) })

@@ -57,3 +57,8 @@ func stat(pid int) (state string, parent int) {
 	parent, _ = strconv.Atoi(fields[1]) // the kernel writes a number
 	return fields[0], parent
 }
+
+// killedWithParent is baseAttr for a server that may be paused when the test binary is killed: only SIGKILL ends a stopped process.
+func killedWithParent() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
+}

@@ -34,3 +34,5 @@ func childrenOf(parent int) (pids []int) {
 func running(int) bool { time.Sleep(10 * time.Millisecond); return false }
 
 func alive(pid int) bool { return syscall.Kill(pid, 0) == nil }
+
+func killedWithParent() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
