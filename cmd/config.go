@@ -15,6 +15,7 @@ import (
 
 	"paybook/callback"
 	"paybook/ledger"
+	"paybook/ledger/shop"
 )
 
 // Config is everything that can be set. Packages below cmd are handed values; none reads a file or the environment itself.
@@ -26,6 +27,7 @@ type Config struct {
 	PublicURL      string         // how the world reaches us, without a slash at the end; "": unknown
 	TrustedProxies []netip.Prefix // whose X-Forwarded-For is believed
 	Accounts       []*Account     // in the order of the file
+	APIKeys        []shop.Key     // of the shop's routes; none: they answer this machine only
 	PaymentWindow  time.Duration  // how long an order made by POST /orders may be paid
 	RetryWindow    time.Duration  // how long a client of POST /orders may repeat itself
 	BodyMax        int64          // bytes of a callback's body
@@ -73,7 +75,7 @@ func loadConfig(name string, env func(string) (string, bool)) (*Config, error) {
 		return nil, err
 	}
 	c := readConfig(r.section(root, "", "listen", "admin_listen", "database", "public_url", "trusted_proxies", "accounts", "orders",
-		"limits", "log", "shutdown", "ledger"))
+		"limits", "log", "shutdown", "ledger", "api_keys"))
 	c.File, c.files = r.name, *r.files
 	return c, r.err()
 }
@@ -101,6 +103,7 @@ func readConfig(s *section) *Config {
 		RefusedBytes: book.size("refused_bytes", 16<<20, 64<<10, 1<<40),
 	}
 	c.Accounts = readAccounts(s)
+	c.APIKeys = readAPIKeys(s)
 	for _, a := range c.Accounts {
 		if a.Elsewhere {
 			c.Ledger.Elsewhere = append(c.Ledger.Elsewhere, a.Name)

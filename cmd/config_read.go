@@ -110,6 +110,16 @@ func (s *section) fail(key, format string, args ...any) {
 	s.r.fail(node, "%s", text)
 }
 
+// failItem reports one value of a list, in its own line.
+func (s *section) failItem(key string, i int, format string, args ...any) {
+	text := fmt.Sprintf("[%d]: ", i) + fmt.Sprintf(format, args...)
+	if node := s.keys[key]; node != nil && node.Kind == yaml.SequenceNode && i < len(node.Content) {
+		s.r.fail(node.Content[i], "%s%s%s", s.path, key, text)
+		return
+	}
+	s.fail(key, "%s", text)
+}
+
 func (s *section) envName(key string) string {
 	return "APP_" + strings.ToUpper(strings.ReplaceAll(s.path+key, ".", "_"))
 }

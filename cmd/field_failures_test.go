@@ -26,6 +26,7 @@ import (
 	"paybook/callback"
 	"paybook/ledger"
 	"paybook/ledger/ledgertest"
+	"paybook/ledger/shop"
 	"paybook/models"
 )
 
@@ -297,7 +298,7 @@ func (f *field) ack(got fieldAnswer) {
 // wantOrder checks what app orders show says: "STATUS REFUNDED FROM>TO… | KIND ID AMOUNT CURRENCY STATUS | …".
 func (f *field) wantOrder(id, want string) {
 	f.t.Helper()
-	var h historyJSON
+	var h shop.HistoryJSON
 	f.json(&h, "orders", "show", id)
 	var path []string
 	for i, m := range h.Transitions {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"paybook/ledger/ledgertest"
+	"paybook/ledger/shop"
 )
 
 // F16: one callback fifty times at once, then five times more, is one payment, and no news for whoever reads the log.
@@ -160,7 +161,7 @@ func TestFieldEventsOfOnePayment(t *testing.T) {
 				}
 				at.Wait()
 			}
-			var h historyJSON
+			var h shop.HistoryJSON
 			f.json(&h, "orders", "show", id)
 			if h.Status != "paid" || len(h.Transitions) != 1 || len(h.Transactions) != 1 || h.Transactions[0].Amount != "19.99" {
 				t.Errorf("events in the order %v: %+v", order, h)

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"paybook/ledger/shop"
 	"paybook/reconcile"
 )
 
@@ -157,7 +158,7 @@ func TestFieldBroughtInThenCallback(t *testing.T) {
 		f.wantOrder("FCREP", "paid 0.00 unpaid>paid | payment fc-rep-1 20.00 CNY succeeded")
 		f.wantMessages("FCREP", 0) // the shop brought it in itself
 		f.wantRun(row, exitDone, "1 1")
-		var h historyJSON
+		var h shop.HistoryJSON
 		if f.json(&h, "orders", "show", "FCREP"); h.Transactions[0].Source != "import" {
 			t.Errorf("source is %s, want import", h.Transactions[0].Source)
 		}

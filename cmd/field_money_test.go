@@ -14,6 +14,7 @@ import (
 
 	"paybook/ledger"
 	"paybook/ledger/ledgertest"
+	"paybook/ledger/shop"
 	"paybook/models"
 )
 
@@ -91,7 +92,7 @@ func TestFieldCurrencies(t *testing.T) {
 				words := strings.Fields(c.want)
 				line = " | payment ch_" + id + " " + strings.Join(words[:3], " ")
 			}
-			var h historyJSON
+			var h shop.HistoryJSON
 			f.json(&h, "orders", "show", id)
 			got := fmt.Sprintf("%s 0", h.Status)
 			for _, tx := range h.Transactions {
@@ -238,7 +239,7 @@ func TestFieldRunningTotals(t *testing.T) {
 		}
 		want := func(want string) {
 			t.Helper()
-			var h historyJSON
+			var h shop.HistoryJSON
 			if f.json(&h, "orders", "show", "FCTOTAL"); string(h.Status)+" "+h.Refunded != want {
 				t.Errorf("order is %s %s, want %s", h.Status, h.Refunded, want)
 			}

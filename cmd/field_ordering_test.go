@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"paybook/ledger/ledgertest"
+	"paybook/ledger/shop"
 )
 
 // F23: a callback before its order is kept, listed as long as there is no order, and applied by itself when there is one.
@@ -108,7 +109,7 @@ func TestFieldLateFailure(t *testing.T) {
 			for _, n := range order {
 				f.ack(f.stripe(f.stripeEventAt(kinds[n], created[n], stripeIntent("pi_"+id, "ch_"+id, id, 1999, "usd"))))
 			}
-			var h historyJSON
+			var h shop.HistoryJSON
 			f.json(&h, "orders", "show", id)
 			if h.Status != "paid" || h.Refunded != "0.00" || h.Transitions[len(h.Transitions)-1].To != "paid" {
 				t.Errorf("order of events %v: %+v", order, h)
@@ -181,7 +182,7 @@ func TestFieldNoWholeRowIsSaved(t *testing.T) {
 		f.order("FCSTALE1", "19.99", "CNY")
 		f.ok("import", "orders", f.file("o.json", `[{"order_id":"FCSTALE1","amount":"19.99","currency":"CNY","status":"unpaid"}]`))
 		f.wantOrder("FCSTALE1", "paid 0.00 unpaid>paid | payment t1 19.99 CNY succeeded")
-		var h historyJSON
+		var h shop.HistoryJSON
 		if f.json(&h, "orders", "show", "FCSTALE1"); h.Version != 2 {
 			t.Errorf("version %d, want 2", h.Version)
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"paybook/ledger/ledgertest"
+	"paybook/ledger/shop"
 )
 
 // F01: the signature covers the bytes as they came, and these bytes are kept.
@@ -119,7 +120,7 @@ func demopayBody(id, order, amount, currency string) string {
 
 func (f *field) status(order string) string {
 	f.t.Helper()
-	var h historyJSON
+	var h shop.HistoryJSON
 	f.json(&h, "orders", "show", order)
 	return string(h.Status)
 }

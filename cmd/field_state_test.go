@@ -3,6 +3,8 @@ package cmd
 import (
 	"fmt"
 	"testing"
+
+	"paybook/ledger/shop"
 )
 
 // F27: money for an order that was given up is booked and shown, and the order stays closed.
@@ -143,7 +145,7 @@ func TestFieldRefundsThatDoNotFit(t *testing.T) {
 		f.ack(f.tell("refund SUCCESS r4 FCODD 1.00 CNY nobody R4"))
 		f.wantRows("shop payment t1 19.99 CNY succeeded applied", "shop refund r1 15.00 CNY succeeded conflict", "shop refund r2 15.00 CNY succeeded not_allowed",
 			"shop refund r3 1.00 USD succeeded currency_mismatch", "shop refund r4 1.00 CNY succeeded no_order")
-		var h historyJSON
+		var h shop.HistoryJSON
 		if f.json(&h, "orders", "show", "FCODD"); h.Status != "part_refunded" || h.Refunded != "15.00" {
 			t.Errorf("order is %s, refunded %s", h.Status, h.Refunded)
 		}

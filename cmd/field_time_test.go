@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"paybook/ledger/ledgertest"
+	"paybook/ledger/shop"
 )
 
 // wechatRow is a payment in a trade bill, or a refund where refund is set.
@@ -104,7 +105,7 @@ func TestFieldZoneOfTheMachine(t *testing.T) {
 		row := wechatRow{id: "4200000000000000000000000001", order: "FCZONE", at: "2026-11-29 00:30:00", amount: "20.00"}
 		f.wantRunOf("wechatpay", "2026-11-29", f.wechatBill(row), exitDone, "1 1")
 		f.wantRunOf("wechatpay", "2026-11-28", f.wechatBill(), exitDone, "0 0")
-		var h historyJSON
+		var h shop.HistoryJSON
 		if f.json(&h, "orders", "show", "FCZONE"); h.Transactions[0].OccurredAt.Format(time.RFC3339) != "2026-11-28T16:30:00Z" {
 			t.Errorf("occurred_at is %s", h.Transactions[0].OccurredAt)
 		}
@@ -139,7 +140,7 @@ func TestFieldOldEvent(t *testing.T) {
 			f.ack(f.stripe(body))
 		}
 		f.wantOrder("FCOLD", "paid 0.00 unpaid>paid | payment ch_1 19.99 USD succeeded")
-		var h historyJSON
+		var h shop.HistoryJSON
 		if f.json(&h, "orders", "show", "FCOLD"); !h.Transactions[0].OccurredAt.Equal(old) {
 			t.Errorf("occurred_at is %s, want %s", h.Transactions[0].OccurredAt, old)
 		}

@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -15,18 +14,22 @@ import (
 	"time"
 
 	"github.com/labstack/echo/v4"
+
+	"paybook/ledger/shop"
 )
 
 // callbackRoutes is how the path of every callback route begins.
 const callbackRoutes = "/callbacks/"
 
-// publicRoutes are what the world may call. Only the callback routes change anything.
+// publicRoutes are what the world may call. Only the callback routes change anything, and the shop's where no address of their own is
+// set.
 func (s *service) publicRoutes(hasAdmin bool) *echo.Echo {
 	e := s.newEcho()
 	s.callbacks().Mount(e.Group(""))
 	s.mountHealth(e)
 	if !hasAdmin {
 		s.mountMetrics(e)
+		s.shop().Mount(e.Group(""))
 	}
 	return e
 }
@@ -36,6 +39,7 @@ func (s *service) adminRoutes() *echo.Echo {
 	e := s.newEcho()
 	s.mountHealth(e)
 	s.mountMetrics(e)
+	s.shop().Mount(e.Group(""))
 	return e
 }
 
@@ -131,47 +135,20 @@ func (s *service) recovered(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// problemBody is an error of our own routes as RFC 9457 has it.
-type problemBody struct {
-	Type      string `json:"type"`
-	Title     string `json:"title"`
-	Status    int    `json:"status"`
-	Detail    string `json:"detail,omitempty"`
-	RequestID string `json:"request_id"`
-}
-
 // problem answers every error. An error that nobody meant for the outside is logged and not shown.
 func (s *service) problem(err error, c echo.Context) {
 	if c.Response().Committed {
 		return
 	}
-	p := problemBody{Type: "about:blank", Status: http.StatusInternalServerError, RequestID: c.Response().Header().Get(echo.HeaderXRequestID)}
-	var meant *echo.HTTPError
-	if errors.As(err, &meant) {
-		p.Status = meant.Code
-		p.Detail, _ = meant.Message.(string)
-	} else {
-		s.log.Error("request failed", "path", c.Path(), "error", err.Error(), "request_id", p.RequestID)
-	}
-	if p.Title = http.StatusText(p.Status); p.Detail == p.Title {
-		p.Detail = ""
+	p, meant := shop.ProblemOf(err)
+	id := c.Response().Header().Get(echo.HeaderXRequestID)
+	if !meant {
+		s.log.Error("request failed", "path", c.Path(), "error", err.Error(), "request_id", id)
 	}
 	if p.Status == http.StatusMethodNotAllowed && strings.HasPrefix(c.Path(), callbackRoutes) {
 		c.Response().Header().Set(echo.HeaderAllow, http.MethodPost) // a method that even the router has never heard of
 	}
-	if sendErr := sendProblem(c, p); sendErr != nil {
-		s.log.Debug("answer not sent", "error", sendErr.Error(), "request_id", p.RequestID)
+	if sendErr := p.Send(c); sendErr != nil {
+		s.log.Debug("answer not sent", "error", sendErr.Error(), "request_id", id)
 	}
-}
-
-func sendProblem(c echo.Context, p problemBody) error {
-	c.Response().Header().Set(echo.HeaderCacheControl, "no-store")
-	if c.Request().Method == http.MethodHead {
-		return c.NoContent(p.Status)
-	}
-	body, err := json.Marshal(p)
-	if err != nil {
-		return err
-	}
-	return c.Blob(p.Status, "application/problem+json", append(body, '\n'))
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"paybook/ledger"
+	"paybook/ledger/shop"
 	"paybook/models"
 )
 
@@ -36,7 +37,7 @@ func TestImportOrdersCSV(t *testing.T) {
 	if got.Rows != 2 || got.New != 2 {
 		t.Errorf("imported %+v", got)
 	}
-	var orders []orderJSON
+	var orders []shop.OrderJSON
 	s.json(&orders, "orders", "list")
 	want := "[{A/2 5.120 KWD unpaid 1 0.000} {A-1 12800 JPY paid 1 0}]"
 	if fmt.Sprint(orders) != want {
@@ -131,7 +132,7 @@ func TestImportedRefundRequestMeetsItsCallback(t *testing.T) {
 		"order_id":"CNW20261129003","amount":"50.00","currency":"CNY","status":"REQUESTED","occurred_at":"2026-11-29 10:59:00"}]`
 	s.ok("import", "transactions", "--account", "wechatpay", "-")
 	s.ok("replay", kit+"wechatpay/callbacks/06_refund_partial_success.json")
-	var h historyJSON
+	var h shop.HistoryJSON
 	s.json(&h, "orders", "show", "CNW20261129003")
 	if h.Refunded != "50.00" || h.Status != models.PartRefunded || len(h.Transactions) != 2 {
 		t.Fatalf("order = %+v", h)
@@ -181,7 +182,7 @@ wechatpay,Chargeback,cb-4,p-4,R4,20.00,CNY,lost,2026-11-29 11:00:00
 		"R3": "paid 0.00 payment chargeback chargeback_reversal",
 		"R4": "charged_back 0.00 payment chargeback",
 	} {
-		var h historyJSON
+		var h shop.HistoryJSON
 		s.json(&h, "orders", "show", id)
 		got := string(h.Status) + " " + h.Refunded
 		for _, tx := range h.Transactions {
@@ -191,7 +192,7 @@ wechatpay,Chargeback,cb-4,p-4,R4,20.00,CNY,lost,2026-11-29 11:00:00
 			t.Errorf("%s: %s, want %s", id, got, want)
 		}
 	}
-	var h historyJSON
+	var h shop.HistoryJSON
 	s.json(&h, "orders", "show", "R1")
 	if at := h.Transactions[1].OccurredAt; !at.Equal(time.Date(2026, 11, 29, 3, 0, 0, 0, time.UTC)) {
 		t.Errorf("the refund's time is %s, not its own", at)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"paybook/callback"
+	"paybook/ledger/shop"
 	"paybook/models"
 )
 
@@ -188,7 +189,7 @@ func TestCallbacksReplayAfterTheKeyWasAdded(t *testing.T) {
 	}
 	s.global[1] = s.file("app.yaml", "accounts:\n  - name: stripe\n    provider: stripe\n    settings: "+strings.Join(strings.Fields(string(full)), " ")+"\n")
 	s.ok("callbacks", "replay", list[0].ID)
-	var h historyJSON
+	var h shop.HistoryJSON
 	if s.json(&h, "orders", "show", "ORD-2026-1001"); h.Status != models.Paid {
 		t.Errorf("order is %s, want paid", h.Status)
 	}

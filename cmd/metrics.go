@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -9,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"paybook/callback"
+	"paybook/ledger/shop"
 )
 
 // What an outcome label says when there is no outcome.
@@ -26,6 +28,8 @@ type metrics struct {
 	batches   prometheus.Histogram
 	notKept   *prometheus.CounterVec
 	probes    *prometheus.CounterVec
+	requests  *prometheus.CounterVec
+	answered  *prometheus.HistogramVec
 }
 
 func newMetrics() *metrics {
@@ -43,10 +47,15 @@ func newMetrics() *metrics {
 		batches: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "commit_batch_size", Help: "Callbacks written by one commit.", Buckets: prometheus.ExponentialBuckets(1, 2, 9),
 		}),
-		notKept: counter("callbacks_refused_not_kept_total", "Refused callbacks that were only counted: the bound on evidence was reached.", "account"),
-		probes:  counter("callback_probes_total", "A provider's own tests of our endpoint, refused as they should be.", "account"),
+		notKept:  counter("callbacks_refused_not_kept_total", "Refused callbacks that were only counted: the bound on evidence was reached.", "account"),
+		probes:   counter("callback_probes_total", "A provider's own tests of our endpoint, refused as they should be.", "account"),
+		requests: counter("shop_requests_total", "Requests of the shop by route and HTTP status answered.", "route", "status"),
+		answered: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "shop_request_duration_seconds", Help: "Time from the shop's request to the answer, commit included.",
+			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
+		}, []string{"route"}),
 	}
-	m.registry.MustRegister(m.callbacks, m.took, m.batches, m.notKept, m.probes,
+	m.registry.MustRegister(m.callbacks, m.took, m.batches, m.notKept, m.probes, m.requests, m.answered,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -80,6 +89,11 @@ func (m *metrics) observe(o callback.Observation) {
 	if o.Dropped {
 		m.notKept.WithLabelValues(o.Account).Inc()
 	}
+}
+
+func (m *metrics) shop(o shop.Observation) {
+	m.requests.WithLabelValues(o.Route, strconv.Itoa(o.Status)).Inc()
+	m.answered.WithLabelValues(o.Route).Observe(o.Took.Seconds())
 }
 
 func (m *metrics) batch(callbacks int) { m.batches.Observe(float64(callbacks)) }

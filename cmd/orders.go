@@ -8,87 +8,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"paybook/ledger"
+	"paybook/ledger/shop"
 	"paybook/models"
 )
 
 func newOrdersCommand(a *app) *cobra.Command {
 	return newGroup("orders", "Look at orders: their state, and how they got there", newOrdersListCommand(a), newOrdersShowCommand(a))
-}
-
-// orderJSON is an order as the outside sees it. Amounts are major units with the currency's own number of decimals, times UTC.
-type orderJSON struct {
-	OrderID  string             `json:"order_id"`
-	Amount   string             `json:"amount"`
-	Currency string             `json:"currency"`
-	Status   models.OrderStatus `json:"status"`
-	Version  int64              `json:"version"`
-	Refunded string             `json:"refunded"`
-}
-
-// historyJSON is an order with all that moved it, oldest first.
-type historyJSON struct {
-	orderJSON
-	Stock        models.StockState `json:"stock,omitempty"` // what became of the items
-	Items        []itemJSON        `json:"items,omitempty"`
-	Transactions []transactionJSON `json:"transactions"`
-	Transitions  []transitionJSON  `json:"transitions"`
-}
-
-type itemJSON struct {
-	SKU      string `json:"sku"`
-	Quantity int64  `json:"quantity"`
-}
-
-type transactionJSON struct {
-	Account       string                   `json:"account"`
-	Kind          models.TransactionKind   `json:"kind"`
-	TransactionID string                   `json:"transaction_id"`
-	Amount        string                   `json:"amount"`
-	Currency      string                   `json:"currency"`
-	Status        models.TransactionStatus `json:"status"`
-	OccurredAt    time.Time                `json:"occurred_at"`
-	Source        string                   `json:"source"`
-
-	Outcome models.Outcome `json:"outcome"`
-	Detail  string         `json:"detail,omitempty"` // why, when it does not fit its order
-}
-
-type transitionJSON struct {
-	From          models.OrderStatus `json:"from"`
-	To            models.OrderStatus `json:"to"`
-	Event         string             `json:"event"`
-	TransactionID string             `json:"transaction_id"`
-	At            time.Time          `json:"at"`
-}
-
-func showOrder(o models.Order) orderJSON {
-	return orderJSON{
-		OrderID: o.OrderID, Amount: o.Money().Text(), Currency: o.Currency, Status: o.Status, Version: o.Version,
-		Refunded: models.Money{Minor: o.RefundedMinor, Currency: o.Currency}.Text(),
-	}
-}
-
-func showHistory(h ledger.OrderHistory) historyJSON {
-	out := historyJSON{orderJSON: showOrder(h.Order), Stock: h.Order.Stock, Transactions: []transactionJSON{}, Transitions: []transitionJSON{}}
-	for _, i := range h.Items {
-		out.Items = append(out.Items, itemJSON{i.SKU, i.Quantity})
-	}
-	shown := map[[3]string]string{}
-	for _, t := range h.Transactions {
-		shown[[3]string{t.Account, string(t.Kind), t.TransactionID}] = t.ShownID()
-		out.Transactions = append(out.Transactions, transactionJSON{
-			Account: t.Account, Kind: t.Kind, TransactionID: t.ShownID(), Amount: t.Money().Text(), Currency: t.Currency, Status: t.Status,
-			OccurredAt: t.OccurredAt.UTC(), Source: t.Source, Outcome: t.Outcome, Detail: t.Detail,
-		})
-	}
-	for _, m := range h.Transitions {
-		id := m.TransactionID
-		if known := shown[[3]string{m.Account, string(m.Kind), id}]; known != "" {
-			id = known
-		}
-		out.Transitions = append(out.Transitions, transitionJSON{From: m.From, To: m.To, Event: m.Event, TransactionID: id, At: m.At.UTC()})
-	}
-	return out
 }
 
 type ordersListOptions struct {
@@ -153,9 +78,9 @@ func (a *app) listOrders(ctx context.Context, o ordersListOptions) error {
 		return err
 	}
 	defer a.printNext(next)
-	shown := make([]orderJSON, len(list))
+	shown := make([]shop.OrderJSON, len(list))
 	for i, order := range list {
-		shown[i] = showOrder(order)
+		shown[i] = shop.ShowOrder(order)
 	}
 	if o.format == "json" {
 		return printJSON(a.out, shown)
@@ -196,12 +121,12 @@ func (a *app) showOrder(ctx context.Context, id, format string) error {
 		return err
 	}
 	if format == "json" {
-		return printJSON(a.out, showHistory(h))
+		return printJSON(a.out, shop.ShowHistory(h))
 	}
-	return a.printHistory(showHistory(h))
+	return a.printHistory(shop.ShowHistory(h))
 }
 
-func (a *app) printHistory(h historyJSON) error {
+func (a *app) printHistory(h shop.HistoryJSON) error {
 	p := a.colours()
 	fmt.Fprintf(a.out, "%s  %s %s  %s  refunded %s  version %d\n", p.bold(cell(h.OrderID)), h.Amount, h.Currency, p.state(h.Status), h.Refunded, h.Version)
 	if len(h.Items) > 0 {

@@ -13,6 +13,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"paybook/callback"
+	"paybook/ledger/shop"
 	"paybook/models"
 )
 
@@ -214,7 +215,7 @@ func TestCallbackBeforeItsOrder(t *testing.T) {
 		t.Fatalf("exit %d, %+v; want it acknowledged and parked", code, got)
 	}
 	s.ok("import", "orders", kit+"stripe/orders.json")
-	var h historyJSON
+	var h shop.HistoryJSON
 	if s.json(&h, "orders", "show", "ORD-2026-1001"); h.Status != models.Paid {
 		t.Errorf("order is %s, want paid by the parked callback", h.Status)
 	}

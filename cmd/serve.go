@@ -8,11 +8,13 @@ import (
 	"net"
 	"os"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"paybook/ledger"
+	"paybook/ledger/shop"
 )
 
 // drainMax is how long callbacks in flight may take at the end. One takes 4.5 s at most.
@@ -108,6 +110,18 @@ func urlOf(ln net.Listener) string {
 	return "http://" + ln.Addr().String()
 }
 
+// guardedBy says who may call the shop's routes.
+func guardedBy(keys []shop.Key) string {
+	if len(keys) == 0 {
+		return "from this machine only and never through a proxy: no api_keys are configured"
+	}
+	names := make([]string, len(keys))
+	for i, k := range keys {
+		names[i] = k.Name
+	}
+	return "with an API key: " + strings.Join(names, ", ")
+}
+
 // announce says what a person wants to know at the start.
 func (s *service) announce(a *app, public, admin net.Listener) {
 	if s.replayClock {
@@ -125,6 +139,11 @@ func (s *service) announce(a *app, public, admin net.Listener) {
 	for _, account := range s.conf.Accounts {
 		fmt.Fprintf(a.err, "account %s: POST %s/callbacks/%s\n", account.Name, base, account.Name)
 	}
+	shopBase := base
+	if admin != nil {
+		shopBase = urlOf(admin)
+	}
+	fmt.Fprintf(a.err, "shop: %s/orders, /tokens and /stock, %s\n", shopBase, guardedBy(s.conf.APIKeys))
 	if admin != nil {
 		fmt.Fprintln(a.err, "admin listening on "+urlOf(admin))
 	}

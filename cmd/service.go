@@ -11,6 +11,7 @@ import (
 
 	"paybook/callback"
 	"paybook/ledger"
+	"paybook/ledger/shop"
 )
 
 // sweepEvery is how often parked events are tried again: one can slip between two commits.
@@ -51,6 +52,13 @@ func (s *service) callbacks() *callback.Server {
 		server.Accounts = append(server.Accounts, callback.Account{Name: a.Name, Provider: a.Provider})
 	}
 	return server
+}
+
+// shop are the routes that the shop's own back end calls.
+func (s *service) shop() *shop.Server {
+	return &shop.Server{
+		Book: s.book, Keys: s.conf.APIKeys, Now: s.now, Log: s.log, PaymentWindow: s.conf.PaymentWindow, Observe: s.metrics.shop,
+	}
 }
 
 // run serves until ctx ends, and then stops in an order in which no callback is lost: not ready, so that the balancer sends no

@@ -1,0 +1,39 @@
+package shop
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// idMax is how many bytes of an order number or an SKU the book keeps.
+const idMax = 255
+
+// unfit says why a text cannot be kept and found again; "" when it can. What people cannot see they cannot compare.
+func unfit(text string, max int) string {
+	switch {
+	case text == "":
+		return "empty"
+	case len(text) > max:
+		return fmt.Sprintf("%d bytes long, at most %d are kept", len(text), max)
+	case !utf8.ValidString(text) || strings.ContainsRune(text, unicode.ReplacementChar):
+		return "holds bytes that are no text"
+	case strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }):
+		return "holds a character that cannot be seen"
+	case strings.TrimSpace(text) != text:
+		return "begins or ends with a blank"
+	}
+	return ""
+}
+
+// segment is the part of the address behind prefix, up to the next slash, percent-decoded once: %2F in it is a slash of the number's own.
+// ok is false for what can be no order's and no article's.
+func segment(req *http.Request, prefix string) (text string, ok bool) {
+	_, rest, _ := strings.Cut(req.URL.EscapedPath(), prefix)
+	rest, _, _ = strings.Cut(rest, "/")
+	text, err := url.PathUnescape(rest)
+	return text, err == nil && unfit(text, idMax) == ""
+}
