@@ -20,13 +20,13 @@ type moved struct {
 }
 
 // act is POST /orders/{id}/pay, ship or cancel.
-func (s *Server) act(on models.EventKind) handler {
+func (s *Server) act(verb string, on models.EventKind) handler {
 	return func(ctx context.Context, c echo.Context, owner string) error {
 		token, err := keyOf(c.Request().Header)
 		if err != nil {
 			return err
 		}
-		id, ok := segment(c.Request(), "/orders/")
+		id, ok := segment(c.Request(), "/orders/", "/"+verb)
 		if !ok {
 			return unknownOrder(id)
 		}

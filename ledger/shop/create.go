@@ -68,6 +68,9 @@ func (s *Server) createOrder(ctx context.Context, c echo.Context, owner string) 
 
 // create takes one of three ways into the book: the fast one, once under a key, or as it comes.
 func (s *Server) create(ctx context.Context, k ledger.Key, o ledger.NewOrder, say func(status int) Say) (ledger.Answer, error) {
+	if !o.Order.ExpiresAt.After(s.Now()) {
+		return s.tooLate(ctx, k, *o.Order.ExpiresAt)
+	}
 	if s.Fast != nil {
 		answer, taken, err := s.Fast.Take(ctx, k, o, say(http.StatusAccepted))
 		if taken || err != nil {
@@ -78,6 +81,17 @@ func (s *Server) create(ctx context.Context, k ledger.Key, o ledger.NewOrder, sa
 		return s.Book.CreateOrderOnce(ctx, k, o, say(http.StatusCreated))
 	}
 	return answered(say(http.StatusCreated))(s.Book.CreateOrder(ctx, o))
+}
+
+// tooLate refuses an order that could not be paid any more, but for a repeat of one that was made in time: it gets its answer.
+func (s *Server) tooLate(ctx context.Context, k ledger.Key, at time.Time) (ledger.Answer, error) {
+	if k.Token != "" {
+		answer, ok, err := s.Book.Answered(ctx, k)
+		if ok || err != nil {
+			return answer, err
+		}
+	}
+	return ledger.Answer{}, invalid("expires_at", "%s is over: nobody could pay this order; take a later time, or leave it out", at.Format(time.RFC3339))
 }
 
 // saying words a success as JSON and a refusal as a problem.

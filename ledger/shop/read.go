@@ -27,7 +27,7 @@ type TokenJSON struct {
 
 // showOrder is GET /orders/{id}.
 func (s *Server) showOrder(ctx context.Context, c echo.Context, _ string) error {
-	id, ok := segment(c.Request(), "/orders/")
+	id, ok := segment(c.Request(), "/orders/", "")
 	if !ok {
 		return unknownOrder(id)
 	}
@@ -43,7 +43,7 @@ func (s *Server) showOrder(ctx context.Context, c echo.Context, _ string) error 
 
 // showStock is GET /stock/{sku}.
 func (s *Server) showStock(ctx context.Context, c echo.Context, _ string) error {
-	sku, ok := segment(c.Request(), "/stock/")
+	sku, ok := segment(c.Request(), "/stock/", "")
 	unknown := problem(http.StatusNotFound, CodeUnknownSKU, "no SKU %q here: give its units with app import stock", cut(sku))
 	if !ok {
 		return unknown

@@ -16,6 +16,10 @@ func problemOf(err error) *Problem {
 	if errors.As(err, &own) {
 		return own
 	}
+	var bad *ledger.BadOrder
+	if errors.As(err, &bad) {
+		return invalid("", "%s", bad.What)
+	}
 	for _, word := range []func(error) *Problem{orderProblem, tokenProblem} {
 		if p := word(err); p != nil {
 			return p
@@ -77,6 +81,8 @@ func tokenProblem(err error) *Problem {
 		return problem(http.StatusForbidden, CodeTokenUnknown, "this token was never issued to you: ask for one with POST /tokens, or make up a key that does not begin with tok_")
 	case errors.Is(err, ledger.ErrTokenExpired):
 		return problem(http.StatusForbidden, CodeTokenExpired, "the token has expired: ask for a new one with POST /tokens, and show the buyer the page again")
+	case errors.Is(err, ledger.ErrTokenUnusable):
+		return problem(http.StatusBadRequest, CodeInvalidKey, "this Idempotency-Key is no text that can be kept")
 	case errors.Is(err, ledger.ErrTokenSpent):
 		return problem(http.StatusUnprocessableEntity, CodeKeyReused, "this Idempotency-Key was spent on another request: a new request needs a new key")
 	}

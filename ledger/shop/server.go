@@ -51,6 +51,9 @@ type Observation struct {
 	Took   time.Duration
 }
 
+// verbs are what the shop itself does with an order.
+var verbs = map[string]models.EventKind{"pay": models.OrderPay, "ship": models.OrderShip, "cancel": models.OrderCancel}
+
 // Mount registers the routes.
 func (s *Server) Mount(g *echo.Group) {
 	s.setDefaults()
@@ -58,9 +61,9 @@ func (s *Server) Mount(g *echo.Group) {
 	get := []string{http.MethodGet, http.MethodHead}
 	g.POST("/orders", s.route(OrdersWrite, s.createOrder))
 	g.Match(get, "/orders/:id", s.route(OrdersRead, s.showOrder))
-	g.POST("/orders/:id/pay", s.route(OrdersWrite, s.act(models.OrderPay)))
-	g.POST("/orders/:id/ship", s.route(OrdersWrite, s.act(models.OrderShip)))
-	g.POST("/orders/:id/cancel", s.route(OrdersWrite, s.act(models.OrderCancel)))
+	for verb, on := range verbs {
+		g.POST("/orders/:id/"+verb, s.route(OrdersWrite, s.act(verb, on)))
+	}
 	g.POST("/tokens", s.route(TokensWrite, s.issueToken))
 	g.Match(get, "/stock/:sku", s.route(StockRead, s.showStock))
 }
@@ -114,7 +117,7 @@ func (s *Server) refused(c echo.Context, owner string, err error) *Problem {
 	p := problemOf(err)
 	level := slog.LevelInfo
 	switch {
-	case p.Code == CodeUnavailable:
+	case p.Code == CodeUnavailable && c.Request().Context().Err() == nil: // else the caller is gone, and will come again
 		level = slog.LevelError
 	case p.quiet:
 		level = slog.LevelDebug

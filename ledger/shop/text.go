@@ -29,11 +29,11 @@ func unfit(text string, max int) string {
 	return ""
 }
 
-// segment is the part of the address behind prefix, up to the next slash, percent-decoded once: %2F in it is a slash of the number's own.
-// ok is false for what can be no order's and no article's.
-func segment(req *http.Request, prefix string) (text string, ok bool) {
+// segment is the part of the address between prefix and suffix, percent-decoded once: %2F in it is a slash of the number's own, and a bare
+// one is none. ok is false for what can be no order's and no article's.
+func segment(req *http.Request, prefix, suffix string) (text string, ok bool) {
 	_, rest, _ := strings.Cut(req.URL.EscapedPath(), prefix)
-	rest, _, _ = strings.Cut(rest, "/")
+	rest = strings.TrimSuffix(rest, suffix)
 	text, err := url.PathUnescape(rest)
-	return text, err == nil && unfit(text, idMax) == ""
+	return text, err == nil && !strings.Contains(rest, "/") && unfit(text, idMax) == ""
 }
