@@ -100,6 +100,9 @@ func TestDatabaseGoesAway(t *testing.T) {
 	if took := time.Since(start); resp.status != 503 || took > 30*time.Second {
 		t.Errorf("a callback without a database: %d after %v; want 503 within 5 s", resp.status, took)
 	}
+	if resp, body := s.shop("POST", "/orders", shopOrder("GONE"), "Idempotency-Key: gone"); resp.status != 503 || resp.header.Get("Retry-After") == "" || strings.Contains(body, "127.0.0.1") {
+		t.Errorf("an order without a database: %d %v %s", resp.status, resp.header, body)
+	}
 	time.Sleep(readyFor) // the answer from before is used for so long
 	if status, body := s.get("/readyz"); status != 503 || strings.Contains(body, "127.0.0.1") {
 		t.Errorf("/readyz without a database: %d %s", status, body)
@@ -128,6 +131,9 @@ func TestDatabaseGoesAway(t *testing.T) {
 	}
 	if resp.status != 200 || !s.paid("ORD-2026-5001") {
 		t.Errorf("after the database came back: %d", resp.status)
+	}
+	if resp, body := s.shop("POST", "/orders", shopOrder("GONE"), "Idempotency-Key: gone"); resp.status != 201 || resp.header.Get("Idempotency-Replayed") != "" {
+		t.Errorf("the order again: %d %s", resp.status, body)
 	}
 	time.Sleep(readyFor)
 	if status, _ := s.get("/readyz"); status != 200 {
