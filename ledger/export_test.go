@@ -61,3 +61,25 @@ func (s *Lease) HoldAs(ctx context.Context, holder string) error {
 	s.holder = holder
 	return err
 }
+
+// CreateInSavepoints makes orders in one transaction, undoing each refused one to where it began.
+func (l *Ledger) CreateInSavepoints(ctx context.Context, orders ...NewOrder) (refusals []error, err error) {
+	err = l.inTx(ctx, func(tx *gorm.DB) error {
+		for _, o := range orders {
+			refusals = append(refusals, tx.Transaction(func(tx *gorm.DB) error { _, err := l.createIn(tx, o, l.clock()); return err }))
+		}
+		return nil
+	})
+	return refusals, err
+}
+
+// ActInSavepoints is CreateInSavepoints for acts.
+func (l *Ledger) ActInSavepoints(ctx context.Context, acts ...Act) (refusals []error, err error) {
+	err = l.inTx(ctx, func(tx *gorm.DB) error {
+		for _, a := range acts {
+			refusals = append(refusals, tx.Transaction(func(tx *gorm.DB) error { _, err := l.actIn(tx, a, l.clock()); return err }))
+		}
+		return nil
+	})
+	return refusals, err
+}
