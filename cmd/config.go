@@ -30,6 +30,8 @@ type Config struct {
 	APIKeys        []shop.Key     // of the shop's routes; none: they answer this machine only
 	PaymentWindow  time.Duration  // how long an order made by POST /orders may be paid
 	RetryWindow    time.Duration  // how long a client of POST /orders may repeat itself
+	TokenLife      time.Duration  // how long a token of POST /tokens may be spent
+	Redis          Redis          // in front of the database; zero: none
 	BodyMax        int64          // bytes of a callback's body
 	LogLevel       slog.Level
 	ShutdownDelay  time.Duration // between "not ready" and closing the door, for the balancer to notice
@@ -75,7 +77,7 @@ func loadConfig(name string, env func(string) (string, bool)) (*Config, error) {
 		return nil, err
 	}
 	c := readConfig(r.section(root, "", "listen", "admin_listen", "database", "public_url", "trusted_proxies", "accounts", "orders",
-		"limits", "log", "shutdown", "ledger", "api_keys"))
+		"limits", "log", "shutdown", "ledger", "api_keys", "redis"))
 	c.File, c.files = r.name, *r.files
 	return c, r.err()
 }
@@ -89,9 +91,11 @@ func readConfig(s *section) *Config {
 		PublicURL:   readPublicURL(s),
 	}
 	c.TrustedProxies = readProxies(s)
-	orders := s.object("orders", "payment_window", "retry_window")
+	orders := s.object("orders", "payment_window", "retry_window", "token_life")
 	c.PaymentWindow = orders.duration("payment_window", 30*time.Minute, time.Minute, 366*24*time.Hour)
 	c.RetryWindow = orders.duration("retry_window", 2*time.Minute, time.Minute, 366*24*time.Hour)
+	c.TokenLife = readTokenLife(orders, c.PaymentWindow)
+	c.Redis = readRedis(s.object("redis", "url", "timeout", "prefix"))
 	c.BodyMax = s.object("limits", "body").size("body", callback.BodyMax, 1<<10, 64<<20)
 	c.LogLevel = readLevel(s.object("log", "level"))
 	c.ShutdownDelay = s.object("shutdown", "delay").duration("delay", 1200*time.Millisecond, 0, time.Minute)
@@ -125,6 +129,26 @@ func readDatabase(s *section) string {
 		return url
 	}
 	return fallback
+}
+
+// readTokenLife refuses a token that outlives the order it was spent on: who presses "buy" again after the order was closed unpaid would be
+// told of the closed one, and could not order anew.
+func readTokenLife(orders *section, paymentWindow time.Duration) time.Duration {
+	life := orders.duration("token_life", ledger.TokenLife, time.Second, 366*24*time.Hour)
+	if life > paymentWindow {
+		orders.fail("token_life", "%v is longer than orders.payment_window, %v: an order that was cancelled unpaid must be orderable again; set orders.token_life to %v at most",
+			life, paymentWindow, paymentWindow)
+	}
+	return life
+}
+
+// warnings are settings that work but protect less than they seem to, one line each.
+func (c *Config) warnings() []string {
+	var out []string
+	if c.TokenLife < c.RetryWindow {
+		out = append(out, fmt.Sprintf("orders.token_life, %v, is shorter than orders.retry_window, %v: a client that repeats itself may find its token expired", c.TokenLife, c.RetryWindow))
+	}
+	return out
 }
 
 func readPublicURL(s *section) string {

@@ -39,8 +39,8 @@ func newDoctorCommand(a *app) *cobra.Command {
 	var o callbackOptions
 	c := &cobra.Command{
 		Use:   "doctor",
-		Short: "Check configuration, secrets, certificates, clock, database, statement sources and file permissions; or explain a callback",
-		Long: `Check configuration, secrets, certificates, clock, database, statement sources and file permissions. Nothing is changed.
+		Short: "Check configuration, secrets, certificates, clock, database, Redis, statement sources and file permissions; or explain a callback",
+		Long: `Check configuration, secrets, certificates, clock, database, Redis, statement sources and file permissions. Nothing is changed.
 
 With --callback, explain why one callback is accepted or refused: each check, the signed text, the beginning of the expected and of the
 found signature, the clocks, the key that was tried, and what the message says. FILE is a recording (app callbacks show ID --save FILE),
@@ -86,6 +86,7 @@ func runDoctor(ctx context.Context, a *app, format string) error {
 		d.accounts(conf)
 		d.permissions(conf)
 		d.database(ctx)
+		d.redis(ctx, conf)
 	}
 	if err := d.print(format); err != nil {
 		return err

@@ -29,6 +29,9 @@ func (d *doctor) configuration(c *Config) {
 	default:
 		d.add(checkOK, "configuration", "%s: %s", c.File, count(len(c.Accounts), "account"))
 	}
+	for _, text := range c.warnings() {
+		d.add(checkWarn, "configuration", "%s", text)
+	}
 }
 
 func (d *doctor) accounts(c *Config) {

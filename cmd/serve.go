@@ -73,9 +73,22 @@ func runServe(ctx context.Context, a *app, o serveOptions) error {
 	}
 	log := slog.New(slog.NewJSONHandler(a.err, &slog.HandlerOptions{Level: conf.LogLevel}))
 	numbers := newMetrics()
-	book, err := a.openBook(ctx, func(lo *ledger.Options) { lo.Log, lo.OnBatch = log, numbers.batch })
+	gate, err := conf.Redis.open(log)
 	if err != nil {
 		return err
+	}
+	book, err := a.openBook(ctx, func(lo *ledger.Options) {
+		lo.Log, lo.OnBatch = log, numbers.batch
+		if gate != nil {
+			lo.Gate = gate
+		}
+	})
+	if err != nil {
+		return err
+	}
+	if gate != nil {
+		defer gate.Close()
+		warnOfRedis(ctx, a.err, gate)
 	}
 	s := newService(conf, book, log, numbers, a.now)
 	s.replayClock = o.replayClock
@@ -126,6 +139,9 @@ func guardedBy(keys []shop.Key) string {
 func (s *service) announce(a *app, public, admin net.Listener) {
 	if s.replayClock {
 		fmt.Fprintln(a.err, "WARNING: --replay-clock is on: requests say themselves when they came, so old callbacks are accepted. Never use it for real money.")
+	}
+	for _, text := range s.conf.warnings() {
+		fmt.Fprintln(a.err, "warning: "+text)
 	}
 	for _, account := range s.conf.Accounts {
 		for _, text := range account.warnings() {

@@ -51,7 +51,7 @@ type request struct {
 // once takes the key, does the work and keeps the answer. A gate that lets us in saves the claim; all else is the same with it and
 // without, since the transaction of the work takes the key's row itself, whoever else was let in anywhere.
 func (l *Ledger) once(ctx context.Context, k Key, r request) (Answer, error) {
-	if k.Token == "" || short(k.Token, idMax) != k.Token || clean(k.Owner) != k.Owner {
+	if !usableKey(k.Token) || clean(k.Owner) != k.Owner {
 		return Answer{}, ErrTokenUnusable
 	}
 	h := &hold{Key: k, holder: uuid.NewString()}

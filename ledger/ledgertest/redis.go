@@ -134,6 +134,23 @@ func (r *RedisServer) signal(t testing.TB, s syscall.Signal) {
 // Flush makes the server forget everything.
 func (r *RedisServer) Flush(t testing.TB) { r.Do(t, "FLUSHALL") }
 
+// Fill lets the server hold a megabyte, fills it, and has it refuse what comes then.
+func (r *RedisServer) Fill(t testing.TB) {
+	t.Helper()
+	r.Do(t, "CONFIG", "SET", "maxmemory-policy", "noeviction")
+	r.Do(t, "CONFIG", "SET", "maxmemory", "1mb")
+	for i := range 10_000 {
+		if _, err := r.command("SET", "ballast"+strconv.Itoa(i), strings.Repeat("x", 4096)); err != nil {
+			if !strings.Contains(err.Error(), "OOM") {
+				t.Fatal(err)
+			}
+			r.Do(t, "CONFIG", "SET", "maxmemory", "100kb") // below what an empty one needs: buffers that are freed make no room again
+			return
+		}
+	}
+	t.Fatal("redis-server does not fill up")
+}
+
 // Do sends one command, past every client and breaker, and returns the first line of the answer. An error of Redis ends the test.
 func (r *RedisServer) Do(t testing.TB, args ...string) string {
 	t.Helper()

@@ -37,6 +37,11 @@ func TestRedis(t *testing.T) {
 	if line, err := r.command("PING"); err == nil {
 		t.Errorf("a killed server said %q", line)
 	}
+	full := Redis(t)
+	full.Fill(t)
+	if line, err := full.command("SET", "a", "1"); err == nil {
+		t.Errorf("a full server took a key: %q", line)
+	}
 	forgetful := Redis(t)
 	forgetful.Do(t, "SET", "a", "1")
 	forgetful.Restart(t)

@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"net/url"
 	"sync"
 	"time"
 
@@ -34,9 +33,9 @@ type Gate struct {
 // Open makes a gate to redis://, rediss:// or unix://, with user and password in it where there are some. It does not connect: a Redis
 // that is away is no reason not to start.
 func Open(address string, o Options) (*Gate, error) {
-	conf, err := redis.ParseURL(address)
+	conf, err := parse(address)
 	if err != nil {
-		return nil, unusable(err)
+		return nil, err
 	}
 	if o.Timeout == 0 {
 		o.Timeout = 50 * time.Millisecond
@@ -55,14 +54,20 @@ func Open(address string, o Options) (*Gate, error) {
 	return &Gate{client: redis.NewClient(conf), breaker: newBreaker(o), options: o}, nil
 }
 
-// unusable says what is wrong with an address without a word of it: it may hold a password.
-func unusable(err error) error {
-	const form = "redis://HOST:PORT/DATABASE, rediss://… or unix:///PATH expected, with user:password@ in front of the host where needed"
-	var text *url.Error
-	if errors.As(err, &text) {
-		return errors.New("redis: the address cannot be read: " + form + "; what is no letter or digit in a password is written as %XX")
+// Check says whether Open would take an address.
+func Check(address string) error {
+	_, err := parse(address)
+	return err
+}
+
+// parse says what is wrong with an address without a word of it: it may hold a password.
+func parse(address string) (*redis.Options, error) {
+	conf, err := redis.ParseURL(address)
+	if err != nil {
+		return nil, errors.New("not an address of Redis: redis://HOST:PORT/DATABASE, rediss://… or unix:///PATH expected, " +
+			"with user:password@ after the // where needed; what is neither letter nor digit in a password is written as %XX")
 	}
-	return errors.New("redis: the address is not understood: " + form)
+	return conf, nil
 }
 
 // connections there are at most. One call takes a fraction of a millisecond, but a rush must not look like a Redis that fails.
@@ -89,6 +94,9 @@ func (silence) Printf(context.Context, string, ...any) {}
 
 // Close ends the connections.
 func (g *Gate) Close() error { return g.client.Close() }
+
+// Address is where it is, for people: no password is in it.
+func (g *Gate) Address() string { return g.client.Options().Addr }
 
 // Ping asks Redis itself whether it answers and may be written, breaker or not. Its error is for people; no password is in it.
 func (g *Gate) Ping(ctx context.Context) error {
