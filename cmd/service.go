@@ -57,7 +57,8 @@ func (s *service) callbacks() *callback.Server {
 // shop are the routes that the shop's own back end calls.
 func (s *service) shop() *shop.Server {
 	return &shop.Server{
-		Book: s.book, Keys: s.conf.APIKeys, Now: s.now, Log: s.log, PaymentWindow: s.conf.PaymentWindow, Observe: s.metrics.shop,
+		Book: s.book, Keys: s.conf.APIKeys, Now: s.now, Log: s.log, PaymentWindow: s.conf.PaymentWindow, TokenLife: s.conf.TokenLife,
+		Observe: s.metrics.shop,
 	}
 }
 

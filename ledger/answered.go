@@ -9,7 +9,7 @@ func (l *Ledger) Answered(ctx context.Context, k Key) (a Answer, ok bool, err er
 	if err != nil {
 		return Answer{}, false, err
 	}
-	known, err := (&claim{Key: k}).judge(row, l.clock())
+	known, err := (&hold{Key: k}).judge(row, l.clock())
 	if known == nil || err != nil {
 		return Answer{}, false, err
 	}
