@@ -36,7 +36,8 @@ func (l *Ledger) enter(ctx context.Context, h *hold) Pass {
 		return PassUnknown
 	}
 	now := l.clock()
-	pass, err := l.options.Gate.Enter(ctx, h.Key, h.holder, now, now.Add(holdLife))
+	h.until = now.Add(holdLife)
+	pass, err := l.options.Gate.Enter(ctx, h.Key, h.holder, now, h.until)
 	if err != nil {
 		return PassUnknown // it tells its operator itself; here it only makes more work
 	}

@@ -40,6 +40,7 @@ type hold struct {
 	Key
 	holder string // of this request alone
 	gated  bool   // the gate gave it; the database knows nothing of it yet
+	until  time.Time
 }
 
 // holdKey claims the key, by the gate or else in the database. An answer means that there is nothing to do any more.
@@ -83,16 +84,21 @@ func isRefusal(err error) bool {
 // takeRow makes the key's row this holder's, and holds it until the transaction ends. Where that is not allowed the row says why, or has
 // the answer.
 func (l *Ledger) takeRow(tx *gorm.DB, h *hold, now time.Time) (*Answer, error) {
-	b := l.takeNew(h, now)
-	if h.Issued() {
-		b = l.takeIssued(h, now)
-	}
-	res, err := exec(tx, b.String(), b.args...)
-	if lockedOut(err) {
-		return nil, &TokenBusy{busyRetry} // somebody's transaction has it
-	}
-	if err = changedOne(res, err); !errors.Is(err, errRetry) {
-		return nil, err
+	free := error(errRetry) // what it means when the row is free after all: it has just become so
+	if h.gated && !now.Before(h.until) {
+		free = &TokenBusy{busyRetry} // the gate may have let another in, who has left no trace here yet
+	} else {
+		b := l.takeNew(h, now)
+		if h.Issued() {
+			b = l.takeIssued(h, now)
+		}
+		res, err := exec(tx, b.String(), b.args...)
+		if lockedOut(err) {
+			return nil, &TokenBusy{busyRetry} // somebody's transaction has it
+		}
+		if err = changedOne(res, err); !errors.Is(err, errRetry) {
+			return nil, err
+		}
 	}
 	row, err := l.readToken(tx, h.Key)
 	if err != nil {
@@ -100,7 +106,7 @@ func (l *Ledger) takeRow(tx *gorm.DB, h *hold, now time.Time) (*Answer, error) {
 	}
 	known, err := h.judge(row, now)
 	if known == nil && err == nil {
-		err = errRetry // it has just become free
+		err = free
 	}
 	return known, err
 }
