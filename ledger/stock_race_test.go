@@ -209,3 +209,36 @@ func TestManyArticlesNeverWaitCrosswise(t *testing.T) {
 		checkBooks(t, books[0])
 	})
 }
+
+// F23: the callback and its refund come while the order is being made. Whoever is first, after one sweep it is paid and its units are sold.
+func TestCallbackRacesCreation(t *testing.T) {
+	twoBooks(t, func(t *testing.T, books [2]*ledger.Ledger) {
+		const n = 20
+		own(t, books[0], units("A", 2*n))
+		inParallel(3*n, func(i int) {
+			id, book := fmt.Sprintf("O%d", i/3), books[i%2]
+			var err error
+			switch i % 3 {
+			case 0:
+				err = pay(t)(book, id)
+			case 1:
+				_, err = book.CreateOrder(t.Context(), newOrder(id, units("A", 2)))
+			case 2:
+				_, err = record(t.Context(), book, "a", refund("re-"+id, "ch-"+id, "5.00"))
+			}
+			if err != nil {
+				t.Error(err)
+			}
+		})
+		if _, err := books[0].Sweep(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for i := range n {
+			if err := wantOrder(t.Context(), books[0], fmt.Sprintf("O%d", i), "part_refunded", pairs([]string{"refunded=5.00", "path=unpaid>paid>part_refunded"})); err != nil {
+				t.Error(err)
+			}
+		}
+		wantStock(t, books[0], "A", fmt.Sprint(0, 0, 2*n))
+		checkBooks(t, books[0])
+	})
+}

@@ -48,7 +48,7 @@ type Transition struct {
 	Version       int64  `gorm:"primaryKey"` // the order's version after the move
 	From          OrderStatus
 	To            OrderStatus
-	Event         string // an EventKind, or the shop's own act: import, close
+	Event         string // an EventKind: a provider's, or the shop's own act
 	Account       string
 	Kind          TransactionKind
 	TransactionID string

@@ -7,7 +7,7 @@ CREATE TABLE stock (
     sold       bigint NOT NULL DEFAULT 0 CHECK (sold >= 0),
     updated_at timestamptz NOT NULL,
     CHECK (quantity - reserved - sold >= 0)
-);
+) WITH (fillfactor = 50); -- few rows, updated often: room for the next version beside the last
 
 -- What an order takes from stock. Written with the order and never changed.
 CREATE TABLE items (
