@@ -8,6 +8,7 @@ import (
 
 	"paybook/ledger"
 	"paybook/ledger/ledgertest"
+	"paybook/ledger/shop"
 	"paybook/models"
 )
 
@@ -39,7 +40,7 @@ func TestImportStock(t *testing.T) {
 		}
 	}
 	shown := s.ok("orders", "show", "O1", "--format", "json")
-	var h historyJSON
+	var h shop.HistoryJSON
 	if decode(t, shown, &h); h.Stock != models.StockReserved || fmt.Sprint(h.Items) != "[{A-1 4} {C 2}]" {
 		t.Errorf("shown: %s", shown)
 	}
