@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 
+	"paybook/callback/parse"
 	"paybook/models"
 )
 
@@ -22,16 +23,16 @@ var (
 	echoChallenge = regexp.MustCompile(`^[A-Za-z0-9._~+/=-]{1,255}$`)
 )
 
-func (p *Provider) readChallenge(settings *section) {
-	s := settings.object("challenge")
+func (p *Provider) readChallenge(settings *parse.Section) {
+	s := settings.Object("challenge")
 	if s == nil {
 		return
 	}
-	p.challenge = challenge{query: s.need("query"), mac: s.word("answer", "echo", "echo", "mac") == "mac"}
+	p.challenge = challenge{query: s.Need("query"), mac: s.Word("answer", "echo", "echo", "mac") == "mac"}
 	if p.challenge.mac && len(p.signature.macs) == 0 {
-		s.fail("answer", "mac needs settings.signature.kind: hmac")
+		s.Fail("answer", "mac needs settings.signature.kind: hmac")
 	}
-	s.close()
+	s.Close()
 }
 
 // Challenge answers a provider's check of the endpoint, when the settings have one and the request is one; else ok is false. With

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"paybook/callback/parse"
 	"paybook/models"
 )
 
@@ -21,18 +22,18 @@ func (c *clock) on() bool { return c.from.kind != "" }
 
 const toleranceSeconds = 300 // what most providers and libraries use, both ways
 
-func (p *Provider) readClock(signature *section) clock {
-	s := signature.object("timestamp")
+func (p *Provider) readClock(signature *parse.Section) clock {
+	s := signature.Object("timestamp")
 	if s == nil {
 		return clock{}
 	}
-	text := s.need("from")
+	text := s.Need("from")
 	text = strings.TrimSuffix(strings.TrimPrefix(text, "{"), "}") // {sig:t} as in a template
-	c := clock{from: p.readSource(s, "from", text), unit: s.word("unit", "s", "s", "ms", "auto", "rfc3339")}
-	past := s.seconds("tolerance_seconds", toleranceSeconds)
+	c := clock{from: p.readSource(s, "from", text), unit: s.Word("unit", "s", "s", "ms", "auto", "rfc3339")}
+	past := s.Seconds("tolerance_seconds", toleranceSeconds)
 	c.past = time.Duration(past) * time.Second
-	c.future = time.Duration(s.seconds("future_tolerance_seconds", past)) * time.Second
-	s.close()
+	c.future = time.Duration(s.Seconds("future_tolerance_seconds", past)) * time.Second
+	s.Close()
 	return c
 }
 

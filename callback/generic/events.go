@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"paybook/callback/parse"
 	"paybook/models"
 )
 
@@ -30,21 +31,21 @@ var kindNeeds = map[models.EventKind]needs{
 	models.DisputeUpdated: {id: true}, models.ReportAvailable: {}, models.EventThin: {}, models.EventUnknown: {},
 }
 
-func (p *Provider) readEvents(settings *section) {
-	rows := settings.objects("events")
+func (p *Provider) readEvents(settings *parse.Section) {
+	rows := settings.Objects("events")
 	if len(rows) == 0 {
-		settings.fail("events", "empty: no callback would ever book anything")
+		settings.Fail("events", "empty: no callback would ever book anything")
 	}
 	for _, s := range rows {
-		row := eventRow{typ: s.text("type", ""), status: s.text("status", ""), success: successText(s)}
-		row.event = models.EventKind(s.need("event"))
+		row := eventRow{typ: s.Text("type", ""), status: s.Text("status", ""), success: successText(s)}
+		row.event = models.EventKind(s.Need("event"))
 		need, known := kindNeeds[row.event]
 		if !known {
-			s.fail("event", "%q is no event", row.event)
+			s.Fail("event", "%q is no event", row.event)
 		}
-		if known := s.flag("known"); known != nil && *known {
+		if known := s.Flag("known"); known != nil && *known {
 			if row.known = true; !need.money {
-				s.fail("known", "is for events that move money, and %s does not", row.event)
+				s.Fail("known", "is for events that move money, and %s does not", row.event)
 			}
 		}
 		p.needField(s, "type", row.typ != "", &p.fields.eventType)
@@ -54,25 +55,25 @@ func (p *Provider) readEvents(settings *section) {
 		p.needField(s, "event", need.money, &p.fields.amount.field)
 		p.needField(s, "event", need.money, &p.fields.currency)
 		p.events = append(p.events, row)
-		s.close()
+		s.Close()
 	}
 }
 
-func (p *Provider) needField(s *section, key string, needed bool, f *field) {
+func (p *Provider) needField(s *parse.Section, key string, needed bool, f *field) {
 	if needed && !f.set() {
-		s.fail(key, "needs settings.fields.%s", f.name)
+		s.Fail(key, "needs settings.fields.%s", f.name)
 	}
 }
 
 // successText reads a row's success, which may be written as true or as "true".
-func successText(s *section) string {
-	if b, ok := s.take("success").(bool); ok {
+func successText(s *parse.Section) string {
+	if b, ok := s.Take("success").(bool); ok {
 		if b {
 			return "true"
 		}
 		return "false"
 	}
-	return s.text("success", "")
+	return s.Text("success", "")
 }
 
 // kind is the event of the first row that fits; unknown when none does: a type nobody mapped is kept and acknowledged. But a

@@ -9,6 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"paybook/callback/parse"
 	"paybook/models"
 )
 
@@ -61,10 +62,10 @@ func (f *fields) moving() []*field {
 	}
 }
 
-func (p *Provider) readFields(settings *section) {
-	s := settings.object("fields")
+func (p *Provider) readFields(settings *parse.Section) {
+	s := settings.Object("fields")
 	if s == nil {
-		settings.fail("fields", "missing: where the values of a callback stand")
+		settings.Fail("fields", "missing: where the values of a callback stand")
 		return
 	}
 	f := &p.fields
@@ -84,7 +85,7 @@ func (p *Provider) readFields(settings *section) {
 		}
 	}
 	if code, err := models.ParseCurrency(f.currency.constant); f.currency.constant != "" && (err != nil || code != f.currency.constant) {
-		s.fail("currency.const", "%q is not an ISO 4217 code in upper case", f.currency.constant)
+		s.Fail("currency.const", "%q is not an ISO 4217 code in upper case", f.currency.constant)
 	}
 	f.looseID = p.signature.signsNothing() && slices.ContainsFunc(f.eventID.from, func(s source) bool { return s.kind == "header" || s.kind == "query" })
 	if _, found := p.signature.unsigned(&f.eventID); found {
@@ -93,44 +94,44 @@ func (p *Provider) readFields(settings *section) {
 	f.amount = p.readAmount(s)
 	f.occurredAt = p.readTime(s)
 	f.liveWord = "true"
-	f.livemode = p.readField(s, "livemode", func(o *section) { f.liveWord = o.text("equals", f.liveWord) })
-	s.close()
-	if f.accounts = settings.texts("account"); f.accounts != nil && (slices.Contains(f.accounts, "") || len(f.accounts) == 0) {
-		settings.fail("account", "empty")
+	f.livemode = p.readField(s, "livemode", func(o *parse.Section) { f.liveWord = o.Text("equals", f.liveWord) })
+	s.Close()
+	if f.accounts = settings.Texts("account"); f.accounts != nil && (slices.Contains(f.accounts, "") || len(f.accounts) == 0) {
+		settings.Fail("account", "empty")
 	}
 	p.needField(settings, "account", f.accounts != nil, &f.account)
-	f.live = settings.flag("livemode")
+	f.live = settings.Flag("livemode")
 	p.needField(settings, "livemode", f.live != nil, &f.livemode)
 }
 
 // readField reads a field: one place, a list of places, or an object with path, expr and const. more reads further keys of the object.
-func (p *Provider) readField(s *section, name string, more func(*section)) (f field) {
+func (p *Provider) readField(s *parse.Section, name string, more func(*parse.Section)) (f field) {
 	f.name = name
-	value, where := s.take(name), s
+	value, where := s.Take(name), s
 	key := name
 	if object, isObject := value.(map[string]any); isObject {
-		where, key = s.within(name, object), "path"
-		f.constant = where.text("const", "")
+		where, key = s.Inner(name, object), "path"
+		f.constant = where.Text("const", "")
 		if more != nil {
 			more(where)
 		}
-		defer where.close()
+		defer where.Close()
 	}
 	f.from = p.readPlaces(where, key)
-	if where != s && where.has("expr") {
+	if where != s && where.Has("expr") {
 		f.from = append(f.from, readExpression(where))
 	}
 	if value != nil && !f.set() {
-		where.fail(key, "missing")
+		where.Fail(key, "missing")
 	}
 	return f
 }
 
 // readPlaces reads one place or a list of them, in which {expr} may stand for a place.
-func (p *Provider) readPlaces(s *section, key string) (places []source) {
-	list, isList := s.take(key).([]any)
+func (p *Provider) readPlaces(s *parse.Section, key string) (places []source) {
+	list, isList := s.Take(key).([]any)
 	if !isList {
-		for _, text := range s.texts(key) {
+		for _, text := range s.Texts(key) {
 			places = append(places, p.readSource(s, key, text))
 		}
 		return places
@@ -141,47 +142,47 @@ func (p *Provider) readPlaces(s *section, key string) (places []source) {
 		case string:
 			places = append(places, p.readSource(s, name, item))
 		case map[string]any:
-			o := s.within(name, item)
+			o := s.Inner(name, item)
 			places = append(places, readExpression(o))
-			o.close()
+			o.Close()
 		default:
-			s.fail(name, "text expected, put it into quotes")
+			s.Fail(name, "text expected, put it into quotes")
 		}
 	}
 	return places
 }
 
-func readExpression(s *section) source {
-	text := s.need("expr")
+func readExpression(s *parse.Section) source {
+	text := s.Need("expr")
 	compiled, err := compileExpression(text)
 	if err != nil && text != "" {
-		s.fail("expr", "%v", err)
+		s.Fail("expr", "%v", err)
 	}
 	return source{kind: "expr", name: text, expr: compiled}
 }
 
 // readSource reads a place, and refuses one that this content cannot have.
-func (p *Provider) readSource(s *section, key, text string) source {
+func (p *Provider) readSource(s *parse.Section, key, text string) source {
 	from, err := parseSource(text)
 	if err != nil {
-		s.fail(key, "%v", err)
+		s.Fail(key, "%v", err)
 	}
 	p.checkSource(s, key, from)
 	return from
 }
 
-func (p *Provider) checkSource(s *section, key string, from source) {
+func (p *Provider) checkSource(s *parse.Section, key string, from source) {
 	switch {
 	case (from.kind == "json" || from.kind == "envelope") && p.form:
-		s.fail(key, "%s: the content is a form, so form:NAME is meant", from)
+		s.Fail(key, "%s: the content is a form, so form:NAME is meant", from)
 	case from.kind == "form" && !p.form:
-		s.fail(key, "%s: the content is JSON, so $.NAME is meant (or settings.content: form)", from)
+		s.Fail(key, "%s: the content is JSON, so $.NAME is meant (or settings.content: form)", from)
 	case from.kind == "sig" && cmp.Or(p.signature.form.kind, p.signature.keyForm.kind) != "kv":
-		s.fail(key, "%s: needs settings.signature.parse.form: kv", from)
+		s.Fail(key, "%s: needs settings.signature.parse.form: kv", from)
 	case from.kind == "envelope" && !p.items.on():
-		s.fail(key, "%s: needs settings.items; without it $.NAME is meant", from)
+		s.Fail(key, "%s: needs settings.items; without it $.NAME is meant", from)
 	case from.kind == "public_url" && p.publicURL == "":
-		s.fail(key, "needs settings.public_url, the address exactly as it is registered with the provider")
+		s.Fail(key, "needs settings.public_url, the address exactly as it is registered with the provider")
 	}
 }
 
@@ -194,12 +195,12 @@ type timeField struct {
 	loose  bool // it is not signed: nonsense in it is a stranger's, and no reason to distrust the rest
 }
 
-func (p *Provider) readTime(s *section) (f timeField) {
+func (p *Provider) readTime(s *parse.Section) (f timeField) {
 	f.unit = "rfc3339"
 	f.zone, _ = time.LoadLocation(p.zone) // readZone has refused a bad one
-	f.field = p.readField(s, "occurred_at", func(o *section) {
-		f.unit = o.word("unit", f.unit, "s", "ms", "auto", "rfc3339")
-		f.layout = o.text("layout", "")
+	f.field = p.readField(s, "occurred_at", func(o *parse.Section) {
+		f.unit = o.Word("unit", f.unit, "s", "ms", "auto", "rfc3339")
+		f.layout = o.Text("layout", "")
 	})
 	_, f.loose = p.signature.unsigned(&f.field)
 	return f

@@ -4,6 +4,8 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"strings"
+
+	"paybook/callback/parse"
 )
 
 // signatureForm is how the signature is wrapped where it is found.
@@ -16,31 +18,31 @@ type signatureForm struct {
 	publicKey string // pairs: the left side that is ours
 }
 
-func readForm(s *section) signatureForm {
-	publicKey := s.text("public_key", "")
-	p := s.object("parse")
+func readForm(s *parse.Section) signatureForm {
+	publicKey := s.Text("public_key", "")
+	p := s.Object("parse")
 	if p == nil {
 		return signatureForm{kind: "plain"}
 	}
-	f := signatureForm{kind: p.word("form", "plain", "plain", "prefix", "kv", "list", "pairs")}
+	f := signatureForm{kind: p.Word("form", "plain", "plain", "prefix", "kv", "list", "pairs")}
 	switch f.kind {
 	case "prefix":
-		f.prefix = p.need("prefix")
+		f.prefix = p.Need("prefix")
 	case "kv":
-		f.separator, f.key = p.text("separator", ","), p.need("key")
+		f.separator, f.key = p.Text("separator", ","), p.Need("key")
 	case "list":
-		f.separator, f.prefix = p.text("separator", " "), p.need("item_prefix")
+		f.separator, f.prefix = p.Text("separator", " "), p.Need("item_prefix")
 	case "pairs":
-		f.separator, f.inner = p.text("separator", "&"), p.text("inner", "|")
-		p.word("match", "public_key", "public_key")
+		f.separator, f.inner = p.Text("separator", "&"), p.Text("inner", "|")
+		p.Word("match", "public_key", "public_key")
 		if f.publicKey = publicKey; publicKey == "" {
-			s.fail("public_key", "missing: it tells our signature from the others")
+			s.Fail("public_key", "missing: it tells our signature from the others")
 		}
 	}
 	if f.kind != "plain" && f.kind != "prefix" && f.separator == "" {
-		p.fail("separator", "empty")
+		p.Fail("separator", "empty")
 	}
-	p.close()
+	p.Close()
 	return f
 }
 

@@ -18,21 +18,21 @@ func (i *items) on() bool { return i.path.query != nil }
 // itemsMax is far above what any provider puts into one callback, and bounds the work that one signature can ask for.
 const itemsMax = 1000
 
-func (p *Provider) readItems(settings *section) {
-	s := settings.object("items")
+func (p *Provider) readItems(settings *parse.Section) {
+	s := settings.Object("items")
 	if s == nil {
 		return
 	}
-	text := s.need("path")
+	text := s.Need("path")
 	found, err := parsePath(text)
 	if err != nil && text != "" {
-		s.fail("path", "%v", err)
+		s.Fail("path", "%v", err)
 	}
 	if p.form {
-		settings.fail("items", "the content is a form, which has no array")
+		settings.Fail("items", "the content is a form, which has no array")
 	}
-	p.items = items{path: found, wrapper: s.text("wrapper", "")}
-	s.close()
+	p.items = items{path: found, wrapper: s.Text("wrapper", "")}
+	s.Close()
 }
 
 // split is one request for each item; $ then stands for the item. All of them must be there as described.

@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"time"
 
+	"paybook/callback/parse"
 	"paybook/models"
 )
 
@@ -20,19 +21,19 @@ const Name = "generic"
 
 // Provider is one account of a provider described by settings. All it needs is worked out by New; it is read-only after.
 type Provider struct {
-	name      string
-	publicURL string
-	form      bool // the content is a form; else JSON
-	signature signature
-	clock     clock
-	items     items
-	challenge challenge
-	fields    fields
-	events    []eventRow
-	replies   replies
-	layout    layout
-	zone      string
-	warnings  []string
+	name       string
+	publicURL  string
+	form       bool // the content is a form; else JSON
+	signature  signature
+	clock      clock
+	items      items
+	challenge  challenge
+	fields     fields
+	events     []eventRow
+	replies    replies
+	statements statements
+	zone       string
+	warnings   []string
 }
 
 // New reads the settings. Paths of secrets (file:PATH) are relative to dir. An unknown key, a value that makes no sense, and
@@ -45,17 +46,29 @@ func New(settings json.RawMessage, dir string) (*Provider, error) {
 	return build(keys, dir)
 }
 
+func readObject(raw json.RawMessage) (map[string]any, error) {
+	v, err := parse.StrictJSON(raw)
+	if err != nil {
+		return nil, fmt.Errorf("settings: %w", err)
+	}
+	keys, ok := v.Any().(map[string]any)
+	if !ok {
+		return nil, fmt.Errorf("settings: missing: the provider %s is made by its settings", Name)
+	}
+	return keys, nil
+}
+
 var providerName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
 
 func build(keys map[string]any, dir string) (*Provider, error) {
-	s := &section{path: "settings", keys: keys, first: new(error)}
+	s := parse.NewSection("settings", keys)
 	p := &Provider{}
-	s.ignore("comment", "path")
-	if p.name = s.text("provider", Name); !providerName.MatchString(p.name) {
-		s.fail("provider", "%q: letters, digits, - and _ expected, it stands in reports and in the names of files", p.name)
+	s.Ignore("comment", "path")
+	if p.name = s.Text("provider", Name); !providerName.MatchString(p.name) {
+		s.Fail("provider", "%q: letters, digits, - and _ expected, it stands in reports and in the names of files", p.name)
 	}
-	p.publicURL = s.text("public_url", "")
-	p.form = s.word("content", "json", "json", "form") == "form"
+	p.publicURL = s.Text("public_url", "")
+	p.form = s.Word("content", "json", "json", "form") == "form"
 	p.readZone(s)
 	p.readItems(s)
 	p.readSignature(s, dir)
@@ -64,10 +77,10 @@ func build(keys map[string]any, dir string) (*Provider, error) {
 	p.readEvents(s)
 	p.checkUnsigned(s)
 	p.readReplies(s)
-	p.readLayout(s)
-	s.close()
-	if s.broken() != nil {
-		return nil, s.broken()
+	p.readStatements(s)
+	s.Close()
+	if s.Broken() != nil {
+		return nil, s.Broken()
 	}
 	p.warn()
 	return p, nil
@@ -79,16 +92,16 @@ func (p *Provider) Name() string { return p.name }
 // Calendar is the zone of the statement's business day, else of the statement, else of the settings, else UTC. The day begins at
 // midnight unless the settings have a day_cut.
 func (p *Provider) Calendar() (zone string, cut time.Duration) {
-	return cmp.Or(p.layout.dayZone, p.zone), p.layout.dayCut
+	return cmp.Or(p.statements.dayZone, p.zone), p.statements.dayCut
 }
 
 // Warnings are settings that work but protect less than they seem to, for the start-up and the doctor to say.
 func (p *Provider) Warnings() []string { return p.warnings }
 
-func (p *Provider) readZone(s *section) {
-	p.zone = s.zone("timezone", "UTC")
-	if st := s.object("statement"); st != nil {
-		p.zone = st.zone("timezone", p.zone)
+func (p *Provider) readZone(s *parse.Section) {
+	p.zone = s.Zone("timezone", "UTC")
+	if st := s.Object("statement"); st != nil {
+		p.zone = st.Zone("timezone", p.zone)
 	}
 }
 

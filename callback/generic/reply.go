@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 
+	"paybook/callback/parse"
 	"paybook/models"
 )
 
@@ -19,10 +20,10 @@ type replies struct {
 	ok, duplicate, ignored, rejected, unparsable, temporary, merchant, malformed, tooLarge reply
 }
 
-func (p *Provider) readReplies(settings *section) {
-	s := settings.object("reply")
+func (p *Provider) readReplies(settings *parse.Section) {
+	s := settings.Object("reply")
 	if s == nil {
-		s = &section{path: settings.path + ".reply", first: settings.first}
+		s = settings.Inner("reply", nil)
 	}
 	r := &p.replies
 	r.ok = readReply(s, "ok", reply{status: http.StatusOK})
@@ -35,37 +36,37 @@ func (p *Provider) readReplies(settings *section) {
 	r.unparsable = readReply(s, "unparsable", reply{status: http.StatusUnprocessableEntity})
 	r.temporary = readReply(s, "temporary", reply{status: http.StatusServiceUnavailable})
 	if r.temporary.status < 500 {
-		s.fail("temporary.status", "must be 500 or more, or the provider would not send again")
+		s.Fail("temporary.status", "must be 500 or more, or the provider would not send again")
 	}
-	s.close()
+	s.Close()
 }
 
 // readReply reads one answer. What is stored for good is answered 2xx and nothing else is: another answer would make the
 // provider send for ever, or stop too early.
-func readReply(s *section, key string, fallback reply) reply {
-	o := s.object(key)
+func readReply(s *parse.Section, key string, fallback reply) reply {
+	o := s.Object(key)
 	if o == nil {
 		return fallback
 	}
-	r := reply{status: o.whole("status", fallback.status, 200), body: o.text("body", "")}
-	r.contentType = o.text("content_type", "")
+	r := reply{status: o.Whole("status", fallback.status, 200), body: o.Text("body", "")}
+	r.contentType = o.Text("content_type", "")
 	if r.contentType == "" && r.body != "" {
 		r.contentType = plainText
 	}
 	stored := key == "ok" || key == "duplicate" || key == "ignored"
 	switch success := r.status < 300; {
 	case r.status > 599:
-		o.fail("status", "%d is no HTTP status", r.status)
+		o.Fail("status", "%d is no HTTP status", r.status)
 	case stored && !success:
-		o.fail("status", "must be 200 to 299: the callback is stored")
+		o.Fail("status", "must be 200 to 299: the callback is stored")
 	case !stored && key != "unparsable" && r.status < 400:
-		o.fail("status", "must be 400 or more: the callback is refused")
+		o.Fail("status", "must be 400 or more: the callback is refused")
 	case r.body != "" && r.status == http.StatusNoContent:
-		o.fail("body", "the status 204 has none")
+		o.Fail("body", "the status 204 has none")
 	case strings.ContainsAny(r.contentType, "\r\n"):
-		o.fail("content_type", "must be one line")
+		o.Fail("content_type", "must be one line")
 	}
-	o.close()
+	o.Close()
 	return r
 }
 

@@ -16,7 +16,7 @@ import (
 
 // secretList are the secrets of an account as keys, ready for use.
 type secretList struct {
-	section    *section // where they are given, for errors
+	section    *parse.Section // where they are given, for errors
 	names      []string
 	keys       [][]byte
 	public     []ed25519.PublicKey // those that are public keys by their prefix
@@ -30,28 +30,28 @@ const secretMin = 16
 // readSecrets reads the list of secrets: beside the signature, or in short at the top of the settings. With an empty key anybody could
 // sign, so a secret that is missing, empty or blank is an error, and so is a placeholder nobody has filled in. No error holds a
 // secret.
-func readSecrets(settings, s *section, dir string) secretList {
+func readSecrets(settings, s *parse.Section, dir string) secretList {
 	const key = "secrets"
 	l := secretList{section: s}
-	if settings.has(key) {
-		if l.section = settings; s.has(key) {
-			settings.fail(key, "given twice: %s.%s is there too", s.path, key)
+	if settings.Has(key) {
+		if l.section = settings; s.Has(key) {
+			settings.Fail(key, "given twice: %s.%s is there too", s.Path(), key)
 		}
 	}
-	list := l.section.texts(key)
+	list := l.section.Texts(key)
 	if len(list) == 0 {
-		l.section.fail(key, "empty: give at least one secret, as text, ${NAME} or file:PATH")
+		l.section.Fail(key, "empty: give at least one secret, as text, ${NAME} or file:PATH")
 	}
-	encoding := s.word("secret_encoding", "raw", "raw", "hex", "base64")
-	prefix := s.text("secret_strip_prefix", "")
-	sha := s.word("derivation", "none", "none", "sha1") == "sha1"
-	least := s.whole("secret_min_bytes", secretMin, 1)
+	encoding := s.Word("secret_encoding", "raw", "raw", "hex", "base64")
+	prefix := s.Text("secret_strip_prefix", "")
+	sha := s.Word("derivation", "none", "none", "sha1") == "sha1"
+	least := s.Whole("secret_min_bytes", secretMin, 1)
 	public := l.readPublicForm(s)
 	for i, text := range list {
 		name := fmt.Sprintf("%s[%d]", key, i)
 		text, err := loadSecret(text, dir)
 		if err != nil {
-			l.section.fail(name, "%v", err)
+			l.section.Fail(name, "%v", err)
 			continue
 		}
 		if code, ok := strings.CutPrefix(text, public); ok && public != "" {
@@ -61,7 +61,7 @@ func readSecrets(settings, s *section, dir string) secretList {
 		text = strings.TrimPrefix(text, prefix)
 		secret, err := decodeSecret(text, encoding)
 		if err != nil || len(bytes.TrimSpace(secret)) == 0 || !parse.Visible(text) {
-			l.section.fail(name, "is not %s, or is nothing but its prefix", encoding)
+			l.section.Fail(name, "is not %s, or is nothing but its prefix", encoding)
 			continue
 		}
 		l.add(name, secret, least, sha)
@@ -71,7 +71,7 @@ func readSecrets(settings, s *section, dir string) secretList {
 
 func (l *secretList) add(name string, secret []byte, least int, sha bool) {
 	if len(secret) < least {
-		l.warnings = append(l.warnings, fmt.Sprintf("%s.%s: %d bytes: short enough to be guessed, %d or more expected", l.section.path, name, len(secret), least))
+		l.warnings = append(l.warnings, fmt.Sprintf("%s.%s: %d bytes: short enough to be guessed, %d or more expected", l.section.Path(), name, len(secret), least))
 	}
 	if sha {
 		sum := sha1.Sum(secret) //nolint:gosec // see the import
@@ -84,7 +84,7 @@ func (l *secretList) add(name string, secret []byte, least int, sha bool) {
 func (l *secretList) needUsers() {
 	for _, secret := range l.keys {
 		if !isUser(string(secret)) {
-			l.section.fail("secrets", "user:password expected for basic")
+			l.section.Fail("secrets", "user:password expected for basic")
 		}
 	}
 	l.warnings = nil // a user and password are chosen by people, and tried over the network only
@@ -111,19 +111,19 @@ func isUser(text string) bool {
 }
 
 // readDoors reads the users and passwords that are asked for besides the signature; nil when the key is absent.
-func readDoors(s *section, dir string) (doors [][]byte) {
+func readDoors(s *parse.Section, dir string) (doors [][]byte) {
 	const key = "basic_auth"
-	list := s.texts(key)
+	list := s.Texts(key)
 	if list != nil && len(list) == 0 {
-		s.fail(key, "empty")
+		s.Fail(key, "empty")
 	}
 	for i, text := range list {
 		name := fmt.Sprintf("%s[%d]", key, i)
 		text, err := loadSecret(text, dir)
 		if err != nil {
-			s.fail(name, "%v", err)
+			s.Fail(name, "%v", err)
 		} else if !isUser(text) {
-			s.fail(name, "user:password expected")
+			s.Fail(name, "user:password expected")
 		}
 		doors = append(doors, []byte(text))
 	}

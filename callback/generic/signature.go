@@ -16,6 +16,7 @@ import (
 	"strings"
 	"sync"
 
+	"paybook/callback/parse"
 	"paybook/models"
 )
 
@@ -42,25 +43,25 @@ var algorithms = map[string]struct {
 	size int
 }{"sha256": {sha256.New, sha256.Size}, "sha512": {sha512.New, sha512.Size}, "sha1": {sha1.New, sha1.Size}}
 
-func (p *Provider) readSignature(settings *section, dir string) {
-	s := settings.object("signature")
+func (p *Provider) readSignature(settings *parse.Section, dir string) {
+	s := settings.Object("signature")
 	if s == nil {
-		settings.fail("signature", "missing: without it anybody could call")
+		settings.Fail("signature", "missing: without it anybody could call")
 		return
 	}
 	sig := &p.signature
-	sig.kind = s.word("kind", "hmac", "hmac", "ed25519", "static_token", "basic")
+	sig.kind = s.Word("kind", "hmac", "hmac", "ed25519", "static_token", "basic")
 	origin := "header:Authorization"
 	if sig.kind != "basic" {
-		origin = s.need("from")
+		origin = s.Need("from")
 	} else {
-		origin = s.text("from", origin)
+		origin = s.Text("from", origin)
 	}
 	sig.form = readForm(s)
 	sig.from = p.readSource(s, "from", origin)
-	sig.perItem = s.word("scope", "request", "request", "item") == "item"
+	sig.perItem = s.Word("scope", "request", "request", "item") == "item"
 	if sig.perItem && !p.items.on() {
-		s.fail("scope", "item needs settings.items")
+		s.Fail("scope", "item needs settings.items")
 	}
 	secrets := readSecrets(settings, s, dir)
 	p.warnings = append(p.warnings, secrets.warnings...)
@@ -76,38 +77,38 @@ func (p *Provider) readSignature(settings *section, dir string) {
 		p.readMAC(s, secrets)
 	}
 	p.clock = p.readClock(s)
-	s.close()
+	s.Close()
 }
 
 // readMAC reads what is signed, and turns the secrets into what checks it: a MAC each, or the public key that a secret is.
-func (p *Provider) readMAC(s *section, secrets secretList) {
+func (p *Provider) readMAC(s *parse.Section, secrets secretList) {
 	sig := &p.signature
-	sig.encoding = s.word("encoding", "hex", "hex", "base64", "base64url")
+	sig.encoding = s.Word("encoding", "hex", "hex", "base64", "base64url")
 	sig.keys, sig.keyForm = secrets.public, secrets.publicForm
 	if sig.kind == "ed25519" {
 		sig.keys, sig.keyForm, sig.form = secrets.publicKeys(), sig.form, signatureForm{separator: sig.form.separator}
 	} else {
-		algorithm := algorithms[s.word("algorithm", "sha256", "sha256", "sha512", "sha1")]
+		algorithm := algorithms[s.Word("algorithm", "sha256", "sha256", "sha512", "sha1")]
 		sig.size = algorithm.size
 		for _, key := range secrets.keys {
 			sig.macs = append(sig.macs, &macPool{new: algorithm.new, key: key})
 		}
 	}
-	missing := s.word("missing", "fail", "fail", "empty", "drop_segment")
-	texts := s.texts("template")
+	missing := s.Word("missing", "fail", "fail", "empty", "drop_segment")
+	texts := s.Texts("template")
 	if len(texts) == 0 {
-		s.fail("template", "missing: what is signed, such as {body}")
+		s.Fail("template", "missing: what is signed, such as {body}")
 	}
 	for _, text := range texts {
 		t, err := parseTemplate(text, missing)
 		if err != nil {
-			s.fail("template", "%v", err)
+			s.Fail("template", "%v", err)
 		}
 		for _, from := range t.sources() {
 			p.checkSource(s, "template", from)
 		}
 		if t.covers(sig.from) {
-			s.fail("from", "%s is part of the template %q: a signature cannot stand in what it signs", sig.from, text)
+			s.Fail("from", "%s is part of the template %q: a signature cannot stand in what it signs", sig.from, text)
 		}
 		sig.templates = append(sig.templates, t)
 	}
@@ -115,10 +116,10 @@ func (p *Provider) readMAC(s *section, secrets secretList) {
 }
 
 // readSenders reads the addresses and networks that the provider calls from.
-func readSenders(s *section) (senders []netip.Prefix) {
-	texts := s.texts("senders")
+func readSenders(s *parse.Section) (senders []netip.Prefix) {
+	texts := s.Texts("senders")
 	if texts != nil && len(texts) == 0 {
-		s.fail("senders", "empty; leave it out to take callbacks from anywhere")
+		s.Fail("senders", "empty; leave it out to take callbacks from anywhere")
 	}
 	for _, text := range texts {
 		prefix, err := netip.ParsePrefix(text)
@@ -126,7 +127,7 @@ func readSenders(s *section) (senders []netip.Prefix) {
 			prefix, err = netip.PrefixFrom(addr, addr.BitLen()), nil
 		}
 		if err != nil {
-			s.fail("senders", "%q is no address and no network, such as 203.0.113.7 or 203.0.113.0/24", text)
+			s.Fail("senders", "%q is no address and no network, such as 203.0.113.7 or 203.0.113.0/24", text)
 		}
 		senders = append(senders, prefix.Masked())
 	}

@@ -1,321 +1,74 @@
 package generic
 
 import (
-	"cmp"
 	"fmt"
 	"io"
-	"maps"
-	"slices"
-	"strconv"
-	"strings"
 	"time"
 
-	"golang.org/x/text/encoding"
-	"golang.org/x/text/encoding/simplifiedchinese"
-	"golang.org/x/text/encoding/unicode"
-
+	"paybook/callback/layout"
 	"paybook/callback/parse"
 	"paybook/models"
 )
 
-// ReadStatement reads a statement in the configured layout, row by row. Rows of a kind nobody mapped are adjustments of an
-// UnknownKind, and an error in the layout that is not configured, whose words are fixed; statuses nobody mapped are StatusUnknown. With a footer configured, a file without it is cut.
+// statements is how the provider's statements are written, and what days they are of.
+type statements struct {
+	layout.Layout
+	zone    *time.Location // of times without an offset, where the business day is of another zone; nil: the account's
+	dayZone string         // of the business day; "": the provider's
+	dayCut  time.Duration
+	batch   bool // rows may lie outside the day
+}
+
+// ReadStatement reads a statement in the configured layout, row by row.
 func (p *Provider) ReadStatement(name string, r io.Reader, zone *time.Location, each func(models.Entry) error) (models.Statement, error) {
-	statement := models.Statement{Compared: true, Title: p.name + " statement", Batch: p.layout.batch, Only: p.layout.only}
-	t, err := parse.NewTable(name, decoded(r, p.layout.encoding), p.layout.options)
-	if err != nil {
-		return statement, err
+	l := &p.statements
+	statement := models.Statement{Compared: true, Title: p.name + " statement", Batch: l.batch, Only: l.Only()}
+	if l.zone != nil {
+		zone = l.zone
 	}
-	if p.layout.zone != nil {
-		zone = p.layout.zone
-	}
-	rows := rowReader{Table: t, layout: &p.layout, zone: zone}
-	if err := rows.needColumns(); err != nil {
-		return statement, err
-	}
-	statement.Totals, err = rows.each(each)
+	var err error
+	statement.Totals, err = l.Read(name, r, zone, each)
 	return statement, err
 }
 
-// each hands over the entries of the rows, up to the footer. counted is true when the footer has counted them.
-func (r *rowReader) each(each func(models.Entry) error) (counted bool, err error) {
-	for {
-		ok, err := r.Next()
-		if ok && r.isFooter() {
-			return r.checkFooter(r.number)
-		}
-		if ok && r.records != nil {
-			var other bool
-			if other, err = r.otherRecord(err); other {
-				continue
-			}
-		}
-		if err != nil {
-			return false, err
-		}
-		if !ok {
-			return false, r.checkEnd()
-		}
-		r.number++
-		e, err := r.entry()
-		if err != nil {
-			return false, err
-		}
-		if err := each(e); err != nil {
-			return false, err
+func (p *Provider) readStatements(settings *parse.Section) {
+	p.statements = statements{Layout: layout.Default()}
+	s := settings.Object("statement")
+	if s == nil {
+		return
+	}
+	s.Ignore("timezone") // read before, by readZone
+	p.statements.Layout = layout.New(s)
+	p.statements.readDay(s, p.zone)
+	s.Close()
+}
+
+// readDay reads when the business day begins, and where.
+func (l *statements) readDay(s *parse.Section, zone string) {
+	l.dayZone = s.Zone("day_zone", zone)
+	if s.Has("day_zone") {
+		l.zone, _ = time.LoadLocation(zone) // readZone has refused a bad one
+	}
+	if text := s.Text("day_cut", ""); text != "" {
+		var err error
+		if l.dayCut, err = parseCut(text); err != nil {
+			s.Fail("day_cut", "%v", err)
 		}
 	}
-}
-
-func decoded(r io.Reader, name string) io.Reader {
-	var from encoding.Encoding
-	switch name {
-	case "gbk":
-		from = simplifiedchinese.GBK
-	case "gb18030":
-		from = simplifiedchinese.GB18030
-	case "utf-16":
-		from = unicode.UTF16(unicode.LittleEndian, unicode.UseBOM)
-	default:
-		return r
-	}
-	return from.NewDecoder().Reader(r)
-}
-
-// rowReader reads the rows of one file.
-type rowReader struct {
-	*parse.Table
-	*layout
-	zone    *time.Location
-	number  int // of the row, from 1; what is no record is not counted
-	zonesAt map[string]*time.Location
-}
-
-func (r *rowReader) needColumns() error {
-	if f := r.footer; f != nil {
-		if err := r.Need(f.column); err != nil {
-			return err
-		}
-		if f.count != "" && !r.Has(f.count) {
-			return r.Need(f.count)
-		}
-	}
-	if r.records != nil {
-		if err := r.Need(r.records.column); err != nil {
-			return err
-		}
-	}
-	return r.Need(r.needed...)
-}
-
-func (r *rowReader) entry() (models.Entry, error) {
-	e := models.Entry{Line: r.Line(), Status: models.StatusSucceeded}
-	if err := r.readKind(&e); err != nil {
-		return e, err
-	}
-	err := r.readIDs(&e)
-	if err == nil {
-		err = r.readMoney(&e)
-	}
-	if err == nil {
-		e.OccurredAt, err = r.readTime()
-	}
-	if r.status != "" {
-		r.readStatus(&e)
-	}
-	return e, err
-}
-
-func (r *rowReader) readKind(e *models.Entry) error {
-	if e.Kind = r.only; r.only != "" {
-		return nil
-	}
-	word := r.Get(r.kind)
-	kind, known := lookup(r.kinds, word)
-	switch {
-	case known:
-		e.Kind = kind
-	case r.fixed:
-		return r.Fail(r.kind, "%q is no kind of this layout, expected one of %s", clip(word), strings.Join(slices.Sorted(maps.Keys(kindWords)), ", "))
-	default:
-		e.Kind, e.StatusText, e.UnknownKind = models.EntryAdjustment, word, cmp.Or(word, "(empty)")
-	}
-	return nil
-}
-
-func (r *rowReader) readIDs(e *models.Entry) (err error) {
-	read := func(columns []string) (id string) {
-		for _, column := range columns {
-			if err == nil && id == "" {
-				id, err = r.ID(column)
-			}
-		}
-		return id
-	}
-	e.TransactionID, e.ParentID = read(r.transactionID), read(r.parentID)
-	e.OrderID, e.RefundOrderID = read(r.orderID), read(r.refundOrderID)
-	if err != nil {
-		return err
-	}
-	if e.TransactionID == "" && r.rowKey != nil {
-		e.TransactionID = r.rowKey.of(r)
-	}
-	if e.ParentID == e.TransactionID && e.Kind == models.Payment {
-		e.ParentID = "" // where one column serves payments and what belongs to them
-	}
-	// A refund may be known by the shop's number alone; any other row that is compared needs the provider's id.
-	named := e.TransactionID != "" || e.Kind == models.Refund && e.RefundOrderID != "" && e.ParentID != ""
-	if e.Kind.Known() && !named {
-		return r.Fail(strings.Join(r.transactionID, ", "), "empty: the row of a %s must name it", e.Kind)
-	}
-	return nil
-}
-
-func (r *rowReader) readMoney(e *models.Entry) error {
-	currency := r.fixedCurrency
-	if currency == "" {
-		currency = r.Get(r.currency)
-		if _, err := models.ParseCurrency(currency); err != nil {
-			return r.Fail(r.currency, "%v", err)
-		}
-	}
-	m, err := r.money.amountOf(r, currency)
-	if err != nil {
-		return err
-	}
-	if e.Money, err = r.withoutSign(e.Kind, m); err != nil {
-		return err
-	}
-	e.Fee, err = r.money.feeOf(r, currency)
-	return err
-}
-
-// withoutSign checks that the sign goes with the kind, and drops it. In a signed layout money that leaves us is negative; in one
-// without signs only what takes money back may have a minus. Fees and payouts count what left us; the rest keeps its sign.
-func (r *rowReader) withoutSign(kind models.TransactionKind, m models.Money) (models.Money, error) {
-	out := kind == models.Refund || kind == models.Chargeback
-	switch {
-	case kind == models.EntryFee, kind == models.Payout:
-		if r.money.signed {
-			m.Minor = -m.Minor
-		}
-	case !kind.Known():
-	case !out && m.Minor < 0:
-		return m, r.Fail(r.money.place(), "%s: a %s cannot be negative", m, kind)
-	case out && r.money.signed && m.Minor > 0:
-		return m, r.Fail(r.money.place(), "%s: a %s is negative in this layout (settings.statement.sign)", m, kind)
-	default:
-		m = m.Abs()
-	}
-	return m, nil
-}
-
-func (r *rowReader) readTime() (time.Time, error) {
-	layouts := r.timeLayouts
-	if layouts == nil && strings.Contains(r.Get(r.occurredAt), "T") {
-		layouts = isoLayouts
-	}
-	zone, err := r.rowZone()
-	if err != nil {
-		return time.Time{}, err
-	}
-	return r.Time(r.occurredAt, zone, layouts...)
-}
-
-var isoLayouts = []string{time.RFC3339, "2006-01-02T15:04:05"}
-
-// rowZone is the zone of the row's time, where a column names it.
-func (r *rowReader) rowZone() (*time.Location, error) {
-	word := r.Get(r.zoneColumn)
-	if r.zoneColumn == "" || word == "" {
-		return r.zone, nil
-	}
-	if zone := r.zonesAt[word]; zone != nil {
-		return zone, nil
-	}
-	zone, err := zoneOf(cmp.Or(r.zones[word], word))
-	if err != nil {
-		return nil, r.Fail(r.zoneColumn, "%v (settings.statement.zones can say which one it is)", err)
-	}
-	if r.zonesAt == nil {
-		r.zonesAt = map[string]*time.Location{}
-	}
-	r.zonesAt[word] = zone
-	return zone, nil
-}
-
-// zoneOf reads the name of a zone, or an offset: +08:00, UTC+8, GMT-03:00. A short name such as IST is not guessed.
-func zoneOf(text string) (*time.Location, error) {
-	short := strings.TrimPrefix(strings.TrimPrefix(text, "UTC"), "GMT")
-	for _, layout := range []string{"-07:00", "-0700", "-07", "-7"} {
-		padded := short
-		if layout == "-7" && len(short) == 2 {
-			layout, padded = "-07", short[:1]+"0"+short[1:]
-		}
-		if at, err := time.Parse(layout, padded); err == nil {
-			_, offset := at.Zone()
-			return time.FixedZone(text, offset), nil
-		}
-	}
-	zone, err := time.LoadLocation(text)
-	if err != nil || text == "Local" || !strings.Contains(text, "/") && text != "UTC" && text != "GMT" {
-		return nil, fmt.Errorf("%q is no time zone, expected a name such as Asia/Shanghai or an offset such as +08:00", clip(text))
-	}
-	return zone, nil
-}
-
-func (r *rowReader) readStatus(e *models.Entry) {
-	word := r.Get(r.status)
-	status, known := lookup(r.statuses, word)
-	if e.Status = status; !known {
-		e.Status = models.StatusUnknown
-	}
-	if e.StatusText == "" { // an unmapped kind's word says more
-		e.StatusText = word
+	if batch := s.Flag("batch"); batch != nil {
+		l.batch = *batch
 	}
 }
 
-func (r *rowReader) isFooter() bool {
-	return r.footer != nil && r.Get(r.footer.column) == r.footer.equals
-}
-
-// checkFooter compares the footer's number of rows with ours, and makes sure that nothing follows.
-func (r *rowReader) checkFooter(count int) (counted bool, err error) {
-	text, column := r.footerCount()
-	said, err := strconv.Atoi(text)
-	counted = err == nil
-	switch {
-	case !counted && r.footer.count != "":
-		return false, r.Fail(column, "%q: the footer's number of rows expected", text)
-	case !counted && r.Cut():
-		return false, &models.FileError{File: r.File, Line: r.Line(), What: "the file ends within its footer: it is cut", Next: "download it again"}
-	case counted && said != count:
-		return false, r.Fail(column, "%d rows, footer says %d: the file is cut or was edited", count, said)
+// parseCut reads when a day begins: from noon on it is the evening before.
+func parseCut(text string) (time.Duration, error) {
+	at, err := time.Parse("15:04", text)
+	if err != nil || len(text) != len("15:04") {
+		return 0, fmt.Errorf("%q: HH:MM expected, 00:00 to 11:59 in the morning, 12:00 to 23:59 the evening before", text)
 	}
-	ok, err := r.Next()
-	if ok {
-		return false, &models.FileError{File: r.File, Line: r.Line(), What: "a row follows the footer", Next: "are two files in one?"}
+	cut := time.Duration(at.Hour())*time.Hour + time.Duration(at.Minute())*time.Minute
+	if cut >= 12*time.Hour {
+		cut -= 24 * time.Hour
 	}
-	return counted, err
-}
-
-func (r *rowReader) footerCount() (text, column string) {
-	if column = r.footer.count; column != "" {
-		return r.Get(column), column
-	}
-	for i, name := range r.Header() {
-		if name == r.footer.column && i+1 < len(r.Cells()) && digitsOnly(r.Cells()[i+1]) {
-			return r.Cells()[i+1], fmt.Sprint(i + 2)
-		}
-	}
-	return "", r.footer.column
-}
-
-func digitsOnly(text string) bool { return text != "" && strings.Trim(text, "0123456789") == "" }
-
-func (r *rowReader) checkEnd() error {
-	if r.footer == nil {
-		return nil
-	}
-	return &models.FileError{File: r.File, What: "footer missing: the file is cut", Next: "download it again"}
+	return cut, nil
 }

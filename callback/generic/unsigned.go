@@ -5,20 +5,21 @@ import (
 	"slices"
 	"strings"
 
+	"paybook/callback/parse"
 	"paybook/models"
 )
 
 // checkUnsigned refuses settings under which somebody could keep a callback, change what is not signed in it, and send it again to move
 // money. What only tells of ids, to be read at the provider, moves nothing; and a fixed token signs nothing at all, which has a
 // warning.
-func (p *Provider) checkUnsigned(settings *section) {
+func (p *Provider) checkUnsigned(settings *parse.Section) {
 	moves := slices.ContainsFunc(p.events, func(row eventRow) bool { return kindNeeds[row.event].money })
 	if !moves {
 		return
 	}
 	for _, f := range p.fields.moving() {
 		if from, found := p.signature.unsigned(f); found {
-			settings.fail("fields."+f.name, "%s is not part of what is signed, and settings.events moves money by it: whoever has an old callback "+
+			settings.Fail("fields."+f.name, "%s is not part of what is signed, and settings.events moves money by it: whoever has an old callback "+
 				"could change it; have it in settings.signature.template ({body} is the whole body), take it from a signed place or as const, "+
 				"or map the events to thin", from)
 		}
@@ -73,15 +74,15 @@ type forbidden struct {
 	characters string
 }
 
-func (p *Provider) readForbidden(signature *section) {
-	s := signature.object("forbid")
+func (p *Provider) readForbidden(signature *parse.Section) {
+	s := signature.Object("forbid")
 	if s == nil {
 		return
 	}
-	for _, place := range s.names() {
-		f := forbidden{p.readSource(s, place, place), s.need(place)}
+	for _, place := range s.Names() {
+		f := forbidden{p.readSource(s, place, place), s.Need(place)}
 		if !p.signature.covers(f.from) {
-			s.fail(place, "is no place of settings.signature.template")
+			s.Fail(place, "is no place of settings.signature.template")
 		}
 		p.signature.forbidden = append(p.signature.forbidden, f)
 	}

@@ -1,10 +1,11 @@
-package generic
+package layout
 
 import (
 	"maps"
 	"slices"
 	"strings"
 
+	"paybook/callback/parse"
 	"paybook/models"
 )
 
@@ -24,47 +25,47 @@ type moneyColumns struct {
 // directionWords are understood in any case; true is money that left us.
 var directionWords = map[string]bool{"cr": false, "credit": false, "c": false, "dr": true, "debit": true, "d": true}
 
-func readMoneyColumns(s, columns *section) moneyColumns {
-	unit := s.word("amount_unit", "major", "minor", "major", "hundredths")
+func readMoneyColumns(s, columns *parse.Section) moneyColumns {
+	unit := s.Word("amount_unit", "major", "minor", "major", "hundredths")
 	m := moneyColumns{
 		amount: columnName(columns, "amount"), direction: columnName(columns, "direction"),
 		debit: columnName(columns, "debit"), credit: columnName(columns, "credit"), fees: columnNames(columns, "fee"),
-		unit: unit, digits: readDigits(s, unit),
-		signed:     s.word("sign", "absolute", "signed", "absolute") == "signed",
-		feesSigned: s.word("fee_sign", "absolute", "signed", "absolute") == "signed",
+		unit: unit, digits: Digits(s, unit),
+		signed:     s.Word("sign", "absolute", "signed", "absolute") == "signed",
+		feesSigned: s.Word("fee_sign", "absolute", "signed", "absolute") == "signed",
 		directions: readDirections(s),
 	}
 	if gross := columnName(columns, "gross"); gross != "" {
 		if m.amount != "" {
-			columns.fail("gross", "give either gross or amount")
+			columns.Fail("gross", "give either gross or amount")
 		}
 		m.amount = gross
 	}
 	split := m.debit != "" || m.credit != ""
 	switch {
 	case !split && m.amount == "":
-		columns.fail("amount", "missing: the column of the file it stands in, or debit and credit")
+		columns.Fail("amount", "missing: the column of the file it stands in, or debit and credit")
 	case split && (m.amount != "" || m.direction != ""):
-		columns.fail("debit", "give either debit and credit, or amount")
+		columns.Fail("debit", "give either debit and credit, or amount")
 	case split && m.debit == "":
-		columns.fail("debit", "missing beside credit")
+		columns.Fail("debit", "missing beside credit")
 	case split && m.credit == "":
-		columns.fail("credit", "missing beside debit")
-	case (split || m.direction != "") && s.has("sign"):
-		s.fail("sign", "the columns say already which way the money went")
+		columns.Fail("credit", "missing beside debit")
+	case (split || m.direction != "") && s.Has("sign"):
+		s.Fail("sign", "the columns say already which way the money went")
 	}
 	m.signed = m.signed || split || m.direction != ""
 	return m
 }
 
-func readDirections(s *section) map[string]bool {
-	o := s.object("directions")
+func readDirections(s *parse.Section) map[string]bool {
+	o := s.Object("directions")
 	if o == nil {
 		return directionWords
 	}
 	words := map[string]bool{}
-	for _, word := range o.names() {
-		out := o.word(word, "", "credit", "debit") == "debit"
+	for _, word := range o.Names() {
+		out := o.Word(word, "", "credit", "debit") == "debit"
 		words[word], words[strings.ToLower(word)] = out, out
 	}
 	return words
@@ -157,7 +158,7 @@ func (m *moneyColumns) sum(r *rowReader, column, currency string) (models.Money,
 	if m.unit == "major" {
 		return r.Money(column, currency)
 	}
-	sum, err := money(r.Get(column), currency, m.unit, m.digits)
+	sum, err := Amount(r.Get(column), currency, m.unit, m.digits)
 	if err != nil {
 		return sum, r.Fail(column, "%v", err)
 	}

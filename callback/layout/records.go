@@ -1,9 +1,11 @@
-package generic
+package layout
 
 import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"paybook/callback/parse"
 )
 
 // records tells the rows that count from the other lines of a file, which may have other cells (PayPal: only SB).
@@ -13,19 +15,19 @@ type records struct {
 	ignore []string // the words of the other lines; nil: any
 }
 
-func readRecords(s *section) *records {
-	o := s.object("records")
+func readRecords(s *parse.Section) *records {
+	o := s.Object("records")
 	if o == nil {
 		return nil
 	}
-	r := &records{column: columnName(o, "column"), equals: o.texts("equals"), ignore: o.texts("ignore")}
+	r := &records{column: columnName(o, "column"), equals: o.Texts("equals"), ignore: o.Texts("ignore")}
 	if r.column == "" {
-		o.fail("column", "missing")
+		o.Fail("column", "missing")
 	}
 	if len(r.equals) == 0 || slices.Contains(r.equals, "") {
-		o.fail("equals", "missing: the word of the rows that count")
+		o.Fail("equals", "missing: the word of the rows that count")
 	}
-	o.close()
+	o.Close()
 	return r
 }
 
@@ -41,7 +43,7 @@ func (r *rowReader) otherRecord(rowErr error) (bool, error) {
 		}
 		return false, r.Fail(r.records.column, "empty: is the row a record or not?")
 	case r.records.ignore != nil && !slices.Contains(r.records.ignore, word):
-		return false, r.Fail(r.records.column, "%q is neither among settings.statement.records.equals nor ignore", clip(word))
+		return false, r.Fail(r.records.column, "%q is neither among %s.records.equals nor ignore", clip(word), r.path)
 	}
 	return true, nil
 }
@@ -53,8 +55,8 @@ type rowKeyPart struct{ literal, column string }
 
 const rowNumber = "row"
 
-func readRowKey(s *section) rowKey {
-	text := s.text("row_key", "")
+func readRowKey(s *parse.Section) rowKey {
+	text := s.Text("row_key", "")
 	var key rowKey
 	for rest := text; rest != ""; {
 		literal, after, open := strings.Cut(rest, "{")
@@ -66,13 +68,13 @@ func readRowKey(s *section) rowKey {
 		}
 		name, behind, closed := strings.Cut(after, "}")
 		if name = squeezed(name); !closed || name == "" {
-			s.fail("row_key", "%q: {COLUMN} or {row} expected", text)
+			s.Fail("row_key", "%q: {COLUMN} or {row} expected", text)
 			return nil
 		}
 		key, rest = append(key, rowKeyPart{column: name}), behind
 	}
 	if text != "" && !slices.ContainsFunc(key, func(p rowKeyPart) bool { return p.column != "" }) {
-		s.fail("row_key", "%q has no placeholder: every row would have the same name", text)
+		s.Fail("row_key", "%q has no placeholder: every row would have the same name", text)
 	}
 	return key
 }

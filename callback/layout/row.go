@@ -1,0 +1,179 @@
+package layout
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"paybook/models"
+)
+
+func (r *rowReader) entry() (models.Entry, error) {
+	e := models.Entry{Line: r.Line(), Status: models.StatusSucceeded}
+	if err := r.readKind(&e); err != nil {
+		return e, err
+	}
+	err := r.readIDs(&e)
+	if err == nil {
+		err = r.readMoney(&e)
+	}
+	if err == nil {
+		e.OccurredAt, err = r.readTime()
+	}
+	if r.status != "" {
+		r.readStatus(&e)
+	}
+	return e, err
+}
+
+func (r *rowReader) readKind(e *models.Entry) error {
+	if e.Kind = r.only; r.only != "" {
+		return nil
+	}
+	word := r.Get(r.kind)
+	kind, known := lookup(r.kinds, word)
+	switch {
+	case known:
+		e.Kind = kind
+	case r.fixed:
+		return r.Fail(r.kind, "%q is no kind of this layout, expected one of %s", clip(word), strings.Join(slices.Sorted(maps.Keys(kindWords)), ", "))
+	default:
+		e.Kind, e.StatusText, e.UnknownKind = models.EntryAdjustment, word, cmp.Or(word, "(empty)")
+	}
+	return nil
+}
+
+func (r *rowReader) readIDs(e *models.Entry) (err error) {
+	read := func(columns []string) (id string) {
+		for _, column := range columns {
+			if err == nil && id == "" {
+				id, err = r.ID(column)
+			}
+		}
+		return id
+	}
+	e.TransactionID, e.ParentID = read(r.transactionID), read(r.parentID)
+	e.OrderID, e.RefundOrderID = read(r.orderID), read(r.refundOrderID)
+	if err != nil {
+		return err
+	}
+	if e.TransactionID == "" && r.rowKey != nil {
+		e.TransactionID = r.rowKey.of(r)
+	}
+	if e.ParentID == e.TransactionID && e.Kind == models.Payment {
+		e.ParentID = "" // where one column serves payments and what belongs to them
+	}
+	// A refund may be known by the shop's number alone; any other row that is compared needs the provider's id.
+	named := e.TransactionID != "" || e.Kind == models.Refund && e.RefundOrderID != "" && e.ParentID != ""
+	if e.Kind.Known() && !named {
+		return r.Fail(strings.Join(r.transactionID, ", "), "empty: the row of a %s must name it", e.Kind)
+	}
+	return nil
+}
+
+func (r *rowReader) readMoney(e *models.Entry) error {
+	currency := r.fixedCurrency
+	if currency == "" {
+		currency = r.Get(r.currency)
+		if _, err := models.ParseCurrency(currency); err != nil {
+			return r.Fail(r.currency, "%v", err)
+		}
+	}
+	m, err := r.money.amountOf(r, currency)
+	if err != nil {
+		return err
+	}
+	if e.Money, err = r.withoutSign(e.Kind, m); err != nil {
+		return err
+	}
+	e.Fee, err = r.money.feeOf(r, currency)
+	return err
+}
+
+// withoutSign checks that the sign goes with the kind, and drops it. In a signed layout money that leaves us is negative; in one
+// without signs only what takes money back may have a minus. Fees and payouts count what left us; the rest keeps its sign.
+func (r *rowReader) withoutSign(kind models.TransactionKind, m models.Money) (models.Money, error) {
+	out := kind == models.Refund || kind == models.Chargeback
+	switch {
+	case kind == models.EntryFee, kind == models.Payout:
+		if r.money.signed {
+			m.Minor = -m.Minor
+		}
+	case !kind.Known():
+	case !out && m.Minor < 0:
+		return m, r.Fail(r.money.place(), "%s: a %s cannot be negative", m, kind)
+	case out && r.money.signed && m.Minor > 0:
+		return m, r.Fail(r.money.place(), "%s: a %s is negative in this layout (%s.sign)", m, kind, r.path)
+	default:
+		m = m.Abs()
+	}
+	return m, nil
+}
+
+func (r *rowReader) readTime() (time.Time, error) {
+	layouts := r.timeLayouts
+	if layouts == nil && strings.Contains(r.Get(r.occurredAt), "T") {
+		layouts = isoLayouts
+	}
+	zone, err := r.rowZone()
+	if err != nil {
+		return time.Time{}, err
+	}
+	return r.Time(r.occurredAt, zone, layouts...)
+}
+
+var isoLayouts = []string{time.RFC3339, "2006-01-02T15:04:05"}
+
+// rowZone is the zone of the row's time, where a column names it.
+func (r *rowReader) rowZone() (*time.Location, error) {
+	word := r.Get(r.zoneColumn)
+	if r.zoneColumn == "" || word == "" {
+		return r.zone, nil
+	}
+	if zone := r.zonesAt[word]; zone != nil {
+		return zone, nil
+	}
+	zone, err := zoneOf(cmp.Or(r.zones[word], word))
+	if err != nil {
+		return nil, r.Fail(r.zoneColumn, "%v (%s.zones can say which one it is)", err, r.path)
+	}
+	if r.zonesAt == nil {
+		r.zonesAt = map[string]*time.Location{}
+	}
+	r.zonesAt[word] = zone
+	return zone, nil
+}
+
+// zoneOf reads the name of a zone, or an offset: +08:00, UTC+8, GMT-03:00. A short name such as IST is not guessed.
+func zoneOf(text string) (*time.Location, error) {
+	short := strings.TrimPrefix(strings.TrimPrefix(text, "UTC"), "GMT")
+	for _, layout := range []string{"-07:00", "-0700", "-07", "-7"} {
+		padded := short
+		if layout == "-7" && len(short) == 2 {
+			layout, padded = "-07", short[:1]+"0"+short[1:]
+		}
+		if at, err := time.Parse(layout, padded); err == nil {
+			_, offset := at.Zone()
+			return time.FixedZone(text, offset), nil
+		}
+	}
+	zone, err := time.LoadLocation(text)
+	if err != nil || text == "Local" || !strings.Contains(text, "/") && text != "UTC" && text != "GMT" {
+		return nil, fmt.Errorf("%q is no time zone, expected a name such as Asia/Shanghai or an offset such as +08:00", clip(text))
+	}
+	return zone, nil
+}
+
+func (r *rowReader) readStatus(e *models.Entry) {
+	word := r.Get(r.status)
+	status, known := lookup(r.statuses, word)
+	if e.Status = status; !known {
+		e.Status = models.StatusUnknown
+	}
+	if e.StatusText == "" { // an unmapped kind's word says more
+		e.StatusText = word
+	}
+}
