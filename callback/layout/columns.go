@@ -33,13 +33,13 @@ func (l *Layout) readColumns(s *parse.Section) {
 	if s.Has("columns") {
 		l.parentID, l.refundOrderID = l.ids(o, "parent_id", false), l.ids(o, "refund_order_id", false)
 	}
-	l.kind, l.currency = one("kind", l.only == ""), one("currency", l.fixedCurrency == "")
+	l.kind, l.currency = l.ids(o, "kind", l.only == ""), one("currency", l.fixedCurrency == "")
 	l.status, l.occurredAt, l.zoneColumn = one("status", false), one("occurred_at", true), one("zone", false)
 	one("net", false)
 	one("batch", false)
-	l.money = readMoneyColumns(s, o)
+	l.money = readMoneyColumns(s, o, l.framed)
 	l.need(l.money.names()...)
-	if l.kind != "" && l.only != "" {
+	if l.kind != nil && l.only != "" {
 		s.Fail("kind", "a column gives it; keep one of the two")
 	}
 	if l.currency != "" && l.fixedCurrency != "" {

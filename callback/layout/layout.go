@@ -21,7 +21,8 @@ type Layout struct {
 	timeLayouts []string // Go layouts; nil: RFC 3339, or YYYY-MM-DD HH:MM[:SS] of the account's zone
 
 	transactionID, parentID, orderID, refundOrderID []string // the first that holds something
-	kind, currency, status, occurredAt, zoneColumn  string
+	kind                                            []string // the row's word for its kind, of several columns joined by a slash
+	currency, status, occurredAt, zoneColumn        string
 	money                                           moneyColumns
 	needed                                          []string
 	rowKey                                          rowKey // names a row without an id
@@ -32,13 +33,14 @@ type Layout struct {
 	statuses      map[string]models.TransactionStatus
 	zones         map[string]string // the file's words for zones
 	fixed         bool              // the layout is the default one, whose words for kinds are all there are
+	framed        bool              // rows stand between records of other kinds
 }
 
 // Default is the layout of a file that nothing is said about.
 func Default() Layout {
 	return Layout{
 		path:          "settings.statement",
-		transactionID: []string{"transaction_id"}, orderID: []string{"order_id"}, kind: "type", currency: "currency",
+		transactionID: []string{"transaction_id"}, orderID: []string{"order_id"}, kind: []string{"type"}, currency: "currency",
 		status: "status", occurredAt: "occurred_at", parentID: []string{"parent_id"}, refundOrderID: []string{"refund_order_id"},
 		needed: []string{"transaction_id", "order_id", "type", "amount", "currency", "status", "occurred_at"},
 		money:  moneyColumns{amount: "amount", unit: "major"},
@@ -66,6 +68,25 @@ func New(s *parse.Section) Layout {
 	l.path, l.fixed = s.Path(), false
 	l.readFile(s)
 	l.readRows(s)
+	return l
+}
+
+// NewFramed reads the layout of a report whose rows stand between records of other kinds, in UTF-8 with commas; for ReadFramed. What
+// leaves us has a minus unless the settings say otherwise, and times are written in one of these layouts. The section is the
+// caller's to close.
+func NewFramed(s *parse.Section, times ...string) Layout {
+	l := Default()
+	l.path, l.fixed, l.framed = s.Path(), false, true
+	if !s.Has("columns") {
+		s.Fail("columns", "missing: name those of your own file's header")
+	}
+	if !s.Has("kinds") && !s.Has("kind") {
+		s.Fail("kinds", "missing: say which of the file's words are payments, refunds and so on")
+	}
+	l.readRows(s)
+	if l.timeLayouts == nil {
+		l.timeLayouts = times
+	}
 	return l
 }
 

@@ -25,14 +25,19 @@ type moneyColumns struct {
 // directionWords are understood in any case; true is money that left us.
 var directionWords = map[string]bool{"cr": false, "credit": false, "c": false, "dr": true, "debit": true, "d": true}
 
-func readMoneyColumns(s, columns *parse.Section) moneyColumns {
+// readMoneyColumns: signed is what sums are where the settings do not say it.
+func readMoneyColumns(s, columns *parse.Section, signed bool) moneyColumns {
+	habit := "absolute"
+	if signed {
+		habit = "signed"
+	}
 	unit := s.Word("amount_unit", "major", "minor", "major", "hundredths")
 	m := moneyColumns{
 		amount: columnName(columns, "amount"), direction: columnName(columns, "direction"),
 		debit: columnName(columns, "debit"), credit: columnName(columns, "credit"), fees: columnNames(columns, "fee"),
 		unit: unit, digits: Digits(s, unit),
-		signed:     s.Word("sign", "absolute", "signed", "absolute") == "signed",
-		feesSigned: s.Word("fee_sign", "absolute", "signed", "absolute") == "signed",
+		signed:     s.Word("sign", habit, "signed", "absolute") == "signed",
+		feesSigned: s.Word("fee_sign", habit, "signed", "absolute") == "signed",
 		directions: readDirections(s),
 	}
 	if gross := columnName(columns, "gross"); gross != "" {

@@ -33,17 +33,34 @@ func (r *rowReader) readKind(e *models.Entry) error {
 	if e.Kind = r.only; r.only != "" {
 		return nil
 	}
-	word := r.Get(r.kind)
-	kind, known := lookup(r.kinds, word)
+	word, kind, known := r.kindWord()
 	switch {
 	case known:
 		e.Kind = kind
 	case r.fixed:
-		return r.Fail(r.kind, "%q is no kind of this layout, expected one of %s", clip(word), strings.Join(slices.Sorted(maps.Keys(kindWords)), ", "))
+		return r.Fail(r.kind[0], "%q is no kind of this layout, expected one of %s", clip(word), strings.Join(slices.Sorted(maps.Keys(kindWords)), ", "))
 	default:
 		e.Kind, e.StatusText, e.UnknownKind = models.EntryAdjustment, word, cmp.Or(word, "(empty)")
 	}
 	return nil
+}
+
+// kindWord is the row's word for its kind: of several columns "Dispute/Chargeback", where the first alone may be what is known.
+func (r *rowReader) kindWord() (word string, kind models.TransactionKind, known bool) {
+	if len(r.kind) == 0 {
+		return "", "", false
+	}
+	word = r.Get(r.kind[0])
+	first := word
+	for _, column := range r.kind[1:] {
+		if cell := r.Get(column); cell != "" {
+			word += "/" + cell
+		}
+	}
+	if kind, known = lookup(r.kinds, word); !known {
+		kind, known = lookup(r.kinds, first)
+	}
+	return word, kind, known
 }
 
 func (r *rowReader) readIDs(e *models.Entry) (err error) {
@@ -86,11 +103,34 @@ func (r *rowReader) readMoney(e *models.Entry) error {
 	if err != nil {
 		return err
 	}
+	if r.framed && r.againstKind(e.Kind, m) {
+		r.turnAway(e, m)
+	}
 	if e.Money, err = r.withoutSign(e.Kind, m); err != nil {
 		return err
 	}
 	e.Fee, err = r.money.feeOf(r, currency)
 	return err
+}
+
+// againstKind is true for a sum that goes the other way than its kind: a payment that we made, a refund that we were given.
+func (r *rowReader) againstKind(kind models.TransactionKind, m models.Money) bool {
+	switch kind {
+	case models.Refund, models.Chargeback:
+		return r.money.signed && m.Minor > 0
+	case models.Payment, models.RefundReversal, models.ChargebackReversal:
+		return r.money.signed && m.Minor < 0
+	}
+	return false
+}
+
+// turnAway makes an adjustment of a row against its kind. It is told as a kind of its own, for the sign may also be misunderstood.
+func (r *rowReader) turnAway(e *models.Entry, m models.Money) {
+	word, _, _ := r.kindWord()
+	if e.UnknownKind = cmp.Or(word, string(e.Kind)) + " without a minus"; m.Minor < 0 {
+		e.UnknownKind = cmp.Or(word, string(e.Kind)) + " with a minus"
+	}
+	e.Kind, e.StatusText = models.EntryAdjustment, word
 }
 
 // withoutSign checks that the sign goes with the kind, and drops it. In a signed layout money that leaves us is negative; in one

@@ -62,9 +62,24 @@ func NewTable(file string, r io.Reader, o TableOptions) (*Table, error) {
 		return nil, err
 	}
 	if t.rows.open && !o.NoHeader {
-		return nil, &models.FileError{File: file, Line: t.Line(), What: "the file ends in its header line: it is cut", Next: "download it again"}
+		return nil, t.cutInHeader()
 	}
 	return t, t.readHeader()
+}
+
+// Head makes the current row the header that the next ones are held against: for files whose header stands below records of other
+// kinds, or again within the rows. Such a file is opened with NoHeader and Ragged.
+func (t *Table) Head() error {
+	if t.rows.open {
+		return t.cutInHeader()
+	}
+	t.o.NoHeader, t.o.Ragged = false, false
+	t.header, t.columns = nil, map[string]int{}
+	return t.readHeader()
+}
+
+func (t *Table) cutInHeader() error {
+	return &models.FileError{File: t.File, Line: t.Line(), What: "the file ends in its header line: it is cut", Next: "download it again"}
 }
 
 func (t *Table) readHeader() error {
