@@ -11,6 +11,8 @@ type Statement struct {
 	// beside a trade bill, a payouts file, a download answer. Title names it for people.
 	Compared bool
 	Title    string
+	// Next is what would have a file compared that is not, for people: "settings.balance_report names its columns". Optional.
+	Next string
 	// Batch is true for settlement batches, whose rows may lie outside the day.
 	Batch bool
 	// Totals is true when the file carried control totals of its own; the reader has checked them before it returns.
@@ -42,7 +44,7 @@ type Part struct {
 	Number int64  // from 1
 	Last   bool   // the file ends the report
 	Rows   int64  // in this file
-	Total  int64  // rows in all files of the report; told by the last one
+	Total  int64  // rows in all files of the report; told by the last one, -1: by none
 }
 
 // Entry is one line of a statement. Kind may be one of the extra words below.

@@ -38,7 +38,7 @@ func (r *run) judgeKinds(in *input, s *sheet) error {
 	if s.unknowns > 0 && s.unknowns == s.entries {
 		first := s.unknown[0]
 		return &models.FileError{File: in.name, Line: first.line, What: fmt.Sprintf("%q is no kind of row we know, and none of the %d rows is of a kind we know",
-			first.word, s.entries), Next: "is it this account's statement, and are its kinds configured (settings.statement.kinds)?"}
+			first.word, s.entries), Next: "is it this account's statement, and are its kinds configured (kinds in its settings)?"}
 	}
 	for _, u := range s.unknown {
 		unknown := UnknownKind{File: in.label, Word: u.word, Rows: u.count, FirstRow: u.line}

@@ -40,6 +40,7 @@ func TestParts(t *testing.T) {
 		{"both", []string{one, two}, nil},
 		{"the second first", []string{two, one}, nil},
 		{"one that is all", []string{"STL 1 true 2 2\n" + morning + evening[len(header):]}, nil},
+		{"nobody has counted all", []string{"STL 1 false 1 -1\n" + morning, "STL 2 true 1 -1\n" + evening}, nil},
 		{"of two reports", []string{"STL 1 true 1 1\n" + morning, "TRR 1 true 1 1\n" + evening}, nil},
 		{"no report of files", []string{"STL 0 false 0 0\n" + morning, "STL 0 false 0 0\n" + evening}, nil},
 		{"the first alone", []string{one}, []string{"0.csv", "it is file 1 of its report and does not end it: file 2 is missing"}},

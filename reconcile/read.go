@@ -86,7 +86,7 @@ func (r *run) readFiles(ctx context.Context) error {
 			if sheet.money > 0 {
 				return fmt.Errorf("%s: the reader of %s calls it not compared and yet gave rows of it", in.name, r.account.Provider.Name())
 			}
-			r.note("%s: recognised as %s, not compared", in.label, withArticle(in.statement.Title))
+			r.note("%s: recognised as %s, not compared%s", in.label, withArticle(in.statement.Title), next(in))
 			continue
 		}
 		compared++
@@ -221,11 +221,19 @@ func (r *run) judge(in *input, s *sheet) error {
 	return nil
 }
 
+// next is what would have the file compared, behind what it is.
+func next(in *input) string {
+	if in.statement.Next == "" {
+		return ""
+	}
+	return " (" + in.statement.Next + ")"
+}
+
 func (r *run) nothingToCompare() error {
 	var have []string
 	for _, in := range r.inputs {
 		if in.twin == nil {
-			have = append(have, in.label+" is "+withArticle(in.statement.Title))
+			have = append(have, in.label+" is "+withArticle(in.statement.Title)+next(in))
 		}
 	}
 	return fmt.Errorf("no statement to compare for %s on %s: %s; give the statement itself, or declare that there is none with --no-statement",

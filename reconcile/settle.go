@@ -30,7 +30,7 @@ func (r *run) settle(ctx context.Context) error {
 		groups[i] = nil
 	}
 	if r.copies > 0 {
-		r.note("the reports overlap: %s that another report of the day has as well, read once", plural(int(r.copies), "row"))
+		r.note("the reports overlap: %s that another report of the day has as well, read once%s", plural(int(r.copies), "row"), r.stated.twice())
 	}
 	for _, n := range r.match.begun {
 		r.cross(n, r.day.String())

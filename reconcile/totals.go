@@ -2,8 +2,10 @@ package reconcile
 
 import (
 	"cmp"
+	"maps"
 	"math/big"
 	"slices"
+	"strings"
 
 	"github.com/shopspring/decimal"
 
@@ -67,6 +69,21 @@ func (t totals) forget(e *models.Entry) {
 	if e.Fee.Minor != 0 {
 		add(&t.of(e.Kind, cmp.Or(e.Fee.Currency, e.Money.Currency)).fee, -e.Fee.Minor)
 	}
+}
+
+// twice tells, behind a note that reports overlap, of totals whose rows are not compared: of those nobody knows which is told again.
+func (t totals) twice() string {
+	found := map[string]bool{}
+	for k := range t {
+		if !k.kind.Compared() {
+			found[string(k.kind)] = true
+		}
+	}
+	kinds := slices.Sorted(maps.Keys(found))
+	if kinds == nil {
+		return ""
+	}
+	return "; the totals of what is not compared (" + strings.Join(kinds, ", ") + ") are those of all reports together"
 }
 
 func (t totals) local(l *local) {
