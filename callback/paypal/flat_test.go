@@ -8,6 +8,16 @@ import (
 	"paybook/callback/providertest"
 )
 
+// A balance report whose footer counts its rows.
+func TestLongBalanceReportsNeedNoMemory(t *testing.T) {
+	before, after, _ := strings.Cut(saleRow, "CAP1")
+	providertest.Flat(t, withBalance(t), "balance.csv", providertest.Big{
+		Head: balanceHead,
+		Row:  func(i int) string { return before + fmt.Sprintf("CAP%014d", i) + after },
+		Tail: func(n int) string { return balanceFoot(1, n, 1) },
+	})
+}
+
 // A report whose section, and the report as a whole, count and add up their rows.
 func TestLongReportsNeedNoMemory(t *testing.T) {
 	before, after, _ := strings.Cut(sb("CAP1", "ORD-1", "O1", "ODR", "T0006", "CR", "4999", "USD", "DR", "224", "USD"), "CAP1")

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -86,6 +87,32 @@ func FuzzReadStatement(f *testing.F) {
 		providertest.Bounded(t, len(text), func() {
 			_, err = p.ReadStatement("x", bytes.NewReader(text), time.UTC, func(e models.Entry) error {
 				if e.Line <= 0 || e.TransactionID == "" || e.Kind == "" || e.Kind.Compared() && e.Money.Minor < 0 {
+					t.Errorf("entry %+v", e)
+				}
+				return nil
+			})
+		})
+		if err != nil && !errors.As(err, new(*models.FileError)) {
+			t.Errorf("ReadStatement = %v, want a *models.FileError", err)
+		}
+	})
+}
+
+// FuzzReadBalanceReport: likewise of an account that describes its balance report. What is not compared may have no id.
+func FuzzReadBalanceReport(f *testing.F) {
+	for _, raw := range providertest.Statements(f, kit) {
+		f.Add(raw)
+	}
+	f.Add([]byte(payments()))
+	f.Add([]byte(balanceFile(saleRow, bd("R", "CAP1", "", "Refund", "", "-1.00", "", "USD"))))
+	f.Add([]byte(strings.Replace(balanceFile(saleRow), saleRow, plainHeader()+saleRow, 1)))
+	f.Add([]byte("\"RH\",\"FEE_REPORT\"\nRF\n"))
+	p := withBalance(f)
+	f.Fuzz(func(t *testing.T, text []byte) {
+		var err error
+		providertest.Bounded(t, len(text), func() {
+			_, err = p.ReadStatement(balanceName, bytes.NewReader(text), time.UTC, func(e models.Entry) error {
+				if e.Line <= 0 || e.Kind == "" || e.Kind.Compared() && (e.Money.Minor < 0 || e.TransactionID == "") {
 					t.Errorf("entry %+v", e)
 				}
 				return nil

@@ -59,6 +59,9 @@ type Config struct {
 	OrderIDField *string `json:"order_id_field"`
 	// MerchantIDs are the PayPal accounts whose messages and reports are ours. Absent: not compared.
 	MerchantIDs []string `json:"merchant_ids"`
+	// BalanceReport names the columns of the balance report, which everybody orders with columns of his own, in the words of the
+	// provider that is made by configuration (statement). Absent: such a report is recognised, not compared.
+	BalanceReport json.RawMessage `json:"balance_report"`
 	// Livemode is what messages must be; those of the other mode are kept as test traffic. Absent: not compared.
 	Livemode *bool `json:"livemode"`
 }
@@ -75,6 +78,7 @@ type Provider struct {
 	orderField  orderField
 	merchantIDs []string
 	livemode    *bool
+	balance     *balance // nil: not compared
 }
 
 // New reads an account's settings; paths in them are relative to dir. The error names the setting.
@@ -96,8 +100,10 @@ func New(settings json.RawMessage, dir string) (*Provider, error) {
 		p.certHosts = certHostsDefault
 	}
 	var err error
-	p.trust, err = loadTrust(c, dir)
-	if err != nil {
+	if p.trust, err = loadTrust(c, dir); err != nil {
+		return nil, err
+	}
+	if p.balance, err = readBalance(c.BalanceReport); err != nil {
 		return nil, err
 	}
 	return p, nil
@@ -159,6 +165,9 @@ func (p *Provider) Warnings() []string {
 	}
 	if slices.Contains(p.webhookIDs, simulatorID) {
 		list = append(list, "settings.webhook_ids: "+simulatorID+" is what the simulator signs for: anybody can send made-up events with it")
+	}
+	if p.balance != nil && !p.balance.HasFooter() {
+		list = append(list, balanceSetting+".footer is not set: a balance report that was cut between two rows cannot be told from a whole one")
 	}
 	return list
 }

@@ -13,21 +13,28 @@ import (
 	"paybook/models"
 )
 
-// ReadStatement reads a settlement report (STL: what moved the balance) or a transaction detail report (TRR: every transaction,
-// with its status); give one of the two for a day, not both. They are UTF-8, old ones UTF-16. Other reports of PayPal, which
-// write major units, are recognised and not compared. Times carry their offset, so zone is not needed. A
-// report of more than a million rows comes in several files, which are told to be complete by the last one's count.
+// ReadStatement reads a settlement report (STL: what moved the balance), a transaction detail report (TRR: every transaction, with its
+// status) or, where the settings name its columns, a balance report; give one of them for a day. They are UTF-8, old ones UTF-16. Other
+// reports of PayPal, which write major units, are recognised and not compared. Times of STL and TRR carry their offset, so zone is not
+// needed for them. A report of more than a million rows comes in several files, which are told to be complete by the last one's count.
 //
 // Format: Settlement Report Specification 9.0.4, developer.paypal.com/reports/settlement.
 func (p *Provider) ReadStatement(name string, r io.Reader, zone *time.Location, each func(models.Entry) error) (models.Statement, error) {
 	src, decoded := decode(bufio.NewReaderSize(r, 64<<10))
 	o := parse.TableOptions{Delimiter: delimiter(src), NoHeader: true, Ragged: true, Converted: decoded}
+	sort := p.sortOf(name, src, o.Delimiter)
 	t, err := parse.NewTable(name, src, o)
-	if err != nil {
+	switch {
+	case err != nil:
 		return models.Statement{}, err
-	}
-	if t.Cells()[0] != "RH" {
-		return readOther(t)
+	case sort.is == sortBalance && p.balance != nil:
+		return p.readBalanceReport(t, zone, each)
+	case sort.is == sortBalance:
+		return readUncompared(t, models.Statement{Title: sort.title(), Next: nextBalance})
+	case sort.is == sortOther:
+		return readUncompared(t, models.Statement{Title: sort.title()})
+	case t.Cells()[0] != "RH":
+		return p.readOther(t)
 	}
 	f := &reportFile{Table: t, p: p, zone: zone, each: each}
 	if err := f.read(); err != nil {
@@ -72,9 +79,12 @@ func delimiter(src *bufio.Reader) rune {
 	return ','
 }
 
-// readOther reads a file that is no STL or TRR to its end. The balance report and the activity download are told by their
-// columns; their layout is the downloader's choice, and their units are others, so nothing is taken from them.
-func readOther(t *parse.Table) (models.Statement, error) {
+// nextBalance is what an account lacks that is given a balance report.
+const nextBalance = balanceSetting + " names a balance report's columns and has it compared"
+
+// readOther reads a file that is no STL or TRR, and no balance report that the settings describe. A balance report and an activity
+// download are told by their columns; those are the downloader's choice, so nothing is taken from them unasked.
+func (p *Provider) readOther(t *parse.Table) (models.Statement, error) {
 	var columns []string
 	for _, cell := range t.Cells() {
 		columns = append(columns, squeeze(cell))
@@ -85,9 +95,18 @@ func readOther(t *parse.Table) (models.Statement, error) {
 			"(its first cell would be RH), nor a report with the columns Transaction ID and Gross; it begins with " + clip(strings.Join(t.Cells(), ", ")),
 			Next: "fetch the STL report of the day"}
 	}
+	s := models.Statement{Title: "balance report or activity download", Next: nextBalance}
+	if p.balance != nil {
+		s = models.Statement{Title: "activity download, or a balance report of other columns than " + balanceSetting + " names"}
+	}
+	return readUncompared(t, s)
+}
+
+// readUncompared reads a file to its end, which shows whether it is text at all.
+func readUncompared(t *parse.Table, s models.Statement) (models.Statement, error) {
 	for {
 		if more, err := t.Next(); err != nil || !more {
-			return models.Statement{Title: "balance report or activity download"}, err
+			return s, err
 		}
 	}
 }
