@@ -9,28 +9,11 @@ import (
 	"time"
 )
 
-// balanceSetting describes a balance report whose columns are made up, as everybody's are his own.
-const balanceSetting = `
-      balance_report:
-        columns:
-          transaction_id: "Transaction ID"
-          parent_id: "Reference ID"
-          order_id: "Invoice"
-          kind: ["Record type", "Record subtype"]
-          amount: "Gross amount"
-          fee: "Fee amount"
-          currency: "Currency"
-          occurred_at: "Completed"
-        kinds:
-          "Sale": payment
-          "Refund": refund
-          "Dispute/Chargeback": chargeback
-          "Withdraw money": payout
-          "Currency conversion": conversion
-          "Fee": fee
-        records: {column: "RD", equals: "RD"}
-        footer: {column: "RD", equals: "RF", count: "Total number of records"}
-`
+// balanceSetting is the page's example: what it makes up is how the report below is written.
+func balanceSetting(t *testing.T) string {
+	t.Helper()
+	return readPage(t, "paypal.md").code(t, sectionStatement, "yaml")
+}
 
 // The kit's movements of the day, as a balance report tells them.
 const (
@@ -118,7 +101,7 @@ func TestPayPalBalanceReport(t *testing.T) {
 		"settlement report alone":      {"day/STL-20261127.01.009.CSV": settlementReport(t)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := paypalShop(t, balanceSetting, files)
+			s := paypalShop(t, balanceSetting(t), files)
 			checkKit(t, s, "paypal")
 			got := s.runJSON(exitLook, "--date", "2026-11-27")[0]
 			totals := fmt.Sprint(got["statement"].(map[string]any)["totals"])
@@ -144,19 +127,19 @@ func TestPayPalBalanceReportRefused(t *testing.T) {
 	}{
 		{"not described", "", map[string]string{"day/b-20261127.csv": whole},
 			[]string{"b-20261127.csv is a balance reconciliation report (settings.balance_report names a balance report's columns and has it compared)"}},
-		{"the second file missing", balanceSetting, map[string]string{"day/" + balanceFile(1, 2): balanceTop + balanceNames + balanceEarly},
+		{"the second file missing", balanceSetting(t), map[string]string{"day/" + balanceFile(1, 2): balanceTop + balanceNames + balanceEarly},
 			[]string{balanceFile(1, 2), "it is file 1 of its report and does not end it: file 2 is missing"}},
-		{"the first file missing", balanceSetting, map[string]string{"day/" + balanceFile(2, 2): balanceNames + balanceLate + balanceEnd(2, 14, 2)},
+		{"the first file missing", balanceSetting(t), map[string]string{"day/" + balanceFile(2, 2): balanceNames + balanceLate + balanceEnd(2, 14, 2)},
 			[]string{"it is file 2 of its report, file 1 is missing"}},
-		{"a file twice", balanceSetting, map[string]string{"day/" + balanceFile(1, 1): whole, "day/x-" + balanceFile(1, 1): whole + "\n"}, nil},
-		{"rows of two files", balanceSetting, map[string]string{"day/" + balanceFile(1, 2): balanceTop + balanceNames + balanceFirst, "day/" + balanceFile(2, 2): balanceNames + balanceLate + balanceEnd(2, 14, 2)},
+		{"a file twice", balanceSetting(t), map[string]string{"day/" + balanceFile(1, 1): whole, "day/x-" + balanceFile(1, 1): whole + "\n"}, nil},
+		{"rows of two files", balanceSetting(t), map[string]string{"day/" + balanceFile(1, 2): balanceTop + balanceNames + balanceFirst, "day/" + balanceFile(2, 2): balanceNames + balanceLate + balanceEnd(2, 14, 2)},
 			[]string{"its report has 14 rows in all files, those given have 10"}},
-		{"a row lost", balanceSetting, map[string]string{"day/b-20261127.csv": strings.Replace(whole, balanceFirst, "", 1)}, []string{"b-20261127.csv: 13 rows, the footer says 14"}},
-		{"a column missing", balanceSetting, map[string]string{"day/b-20261127.csv": strings.Replace(whole, "Gross amount", "Gross", 1)},
+		{"a row lost", balanceSetting(t), map[string]string{"day/b-20261127.csv": strings.Replace(whole, balanceFirst, "", 1)}, []string{"b-20261127.csv: 13 rows, the footer says 14"}},
+		{"a column missing", balanceSetting(t), map[string]string{"day/b-20261127.csv": strings.Replace(whole, "Gross amount", "Gross", 1)},
 			[]string{"b-20261127.csv: row 3: column Gross amount: the header lacks columns that settings.balance_report names: Gross amount; it has RD, Transaction ID"}},
-		{"too many decimals", balanceSetting, map[string]string{"day/b-20261127.csv": strings.Replace(whole, "49.99", "49.999", 1)}, []string{"b-20261127.csv: row 4: column Gross amount", "USD has 2 decimals"}},
-		{"another day, empty", balanceSetting, map[string]string{"day/b-20261127.csv": nextDay}, []string{"b-20261127.csv: says it is of 2026-11-28, the run is for 2026-11-27"}},
-		{"kinds of nobody", strings.NewReplacer(`"Sale": payment`, `"Verkauf": payment`, `"Refund": refund`, `"Erstattung": refund`, `"Dispute/`, `"Streit/`, `"Withdraw money"`, `"Auszahlung"`, `"Currency conversion"`, `"Umtausch"`, `"Fee": fee`, `"Entgelt": fee`).Replace(balanceSetting),
+		{"too many decimals", balanceSetting(t), map[string]string{"day/b-20261127.csv": strings.Replace(whole, "49.99", "49.999", 1)}, []string{"b-20261127.csv: row 4: column Gross amount", "USD has 2 decimals"}},
+		{"another day, empty", balanceSetting(t), map[string]string{"day/b-20261127.csv": nextDay}, []string{"b-20261127.csv: says it is of 2026-11-28, the run is for 2026-11-27"}},
+		{"kinds of nobody", strings.NewReplacer(`"Sale": payment`, `"Verkauf": payment`, `"Refund": refund`, `"Erstattung": refund`, `"Dispute/`, `"Streit/`, `"Withdraw money"`, `"Auszahlung"`, `"Currency conversion"`, `"Umtausch"`, `"Fee": fee`, `"Entgelt": fee`).Replace(balanceSetting(t)),
 			map[string]string{"day/b-20261127.csv": whole}, []string{`b-20261127.csv: row 4: "Sale" is no kind of row we know`, "kinds in its settings"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -173,7 +156,7 @@ func TestPayPalBalanceReportRefused(t *testing.T) {
 // What the settings do not know is told, not guessed.
 func TestPayPalBalanceReportTells(t *testing.T) {
 	whole := balanceTop + balanceNames + balanceEarly + balanceLate + "RD,0TESTBON1X,,,Bonus,,2026/11/27 12:00:00 -0800,5.00,,5.00,USD\n" + balanceEnd(1, 15, 1)
-	s := paypalShop(t, balanceSetting, map[string]string{"day/b-20261127.csv": whole})
+	s := paypalShop(t, balanceSetting(t), map[string]string{"day/b-20261127.csv": whole})
 	checkKit(t, s, "paypal")
 	if _, out, _ := s.run("reconcile", "--date", "2026-11-27"); !strings.Contains(out, `kind "Bonus" is a word we do not know: 1 row, the first is row 18`) {
 		t.Errorf("said: %s", out)
@@ -188,14 +171,21 @@ func TestPayPalBalanceReportTells(t *testing.T) {
 func TestDoctorOnBalanceReport(t *testing.T) {
 	at := time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
 	for setting, want := range map[string]string{
-		balanceSetting: "ok account paypal",
-		strings.Replace(balanceSetting, `footer: {column: "RD", equals: "RF", count: "Total number of records"}`, "", 1): "warning account paypal: settings.balance_report.footer is not set",
-		strings.Replace(balanceSetting, "occurred_at", "occured_at", 1):                                                  "settings.balance_report.columns.",
+		balanceSetting(t): "ok account paypal",
+		strings.Replace(balanceSetting(t), `footer: {column: "RD", equals: "RF", count: "Total number of records"}`, "", 1): "warning account paypal: settings.balance_report.footer is not set",
+		strings.Replace(balanceSetting(t), "occurred_at", "occured_at", 1):                                                  "settings.balance_report.columns.",
 	} {
 		config := paypalConfig(t, setting, map[string]string{"day/b-20261127.csv": ""})
 		_, out := findings(t, at, map[string]string{"APP_CONFIG": config, "DATABASE_URL": "sqlite:" + filepath.Join(t.TempDir(), "app.db")})
 		if !strings.Contains(out, want) || (want == "ok account paypal") == strings.Contains(out, "balance_report") {
 			t.Errorf("doctor says\n%s\nwant %s", out, want)
 		}
+	}
+}
+
+// The two pages have one example.
+func TestBalanceExampleInBothLanguages(t *testing.T) {
+	if zh := readPage(t, "paypal.zh-CN.md").code(t, sectionStatement, "yaml"); zh != balanceSetting(t) {
+		t.Errorf("the Chinese page's example differs:\n%s", zh)
 	}
 }

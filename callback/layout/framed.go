@@ -156,15 +156,18 @@ func (f *framed) readFooter() error {
 		f.count = i
 		return nil
 	}
-	said, err := strconv.ParseUint(f.counted(), 10, 32)
-	n := int64(said)
+	said := f.counted()
+	if !digitsOnly(said) { // names, too, or another line of the footer
+		return nil
+	}
+	n, err := strconv.ParseInt(said, 10, 32)
 	switch {
-	case err != nil: // names, too, or another line of the footer
+	case err != nil:
+		return f.Fail(name, "%q: the footer's number of rows expected", clip(said))
 	case f.frame.Total >= 0 && f.frame.Total != n:
 		return f.Fail(name, "%d rows, a line before says %d", n, f.frame.Total)
-	default:
-		f.frame.Total = n
 	}
+	f.frame.Total = n
 	return nil
 }
 
