@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"paybook/models"
@@ -210,14 +211,14 @@ func (e *engine) bookConflict(r *row, ev models.Event) (models.Outcome, string) 
 	return e.contradict(r, detail)
 }
 
+// contradict notes on a row that a message says otherwise. One that does not fit its order, or waits for it, shows it when it fits; but of
+// captures that wait the one that is too much may yet be voided (weighCaptures tells when the order is here).
 func (e *engine) contradict(r *row, detail string) (models.Outcome, string) {
-	switch r.Outcome {
-	case models.OutcomeApplied:
+	switch {
+	case r.Outcome == models.OutcomeApplied:
 		r.Outcome, r.Detail, r.dirty = models.OutcomeConflict, detail, true
-	case models.OutcomeNoOrder:
-		if r.Kind == models.Refund && remarkOf(r.Detail) == "" {
-			r.Detail, r.dirty = r.Detail+"; "+detail, true
-		}
+	case remarkOf(r.Detail) == "" && r.Event != models.PaymentCaptured:
+		r.Detail, r.dirty = strings.TrimPrefix(r.Detail+"; "+detail, "; "), true
 	}
 	return models.OutcomeConflict, detail
 }

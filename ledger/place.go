@@ -18,6 +18,11 @@ func (e *engine) place(r *row, on models.EventKind, source string) {
 	remark := remarkOf(r.Detail)
 	r.Detail, r.dirty = "", true
 	e.placeKind(r, on, source)
+	r.keepRemark(remark)
+}
+
+// keepRemark shows what contradicts a row once it fits otherwise.
+func (r *row) keepRemark(remark string) {
 	switch {
 	case remark == "":
 	case r.Outcome != models.OutcomeApplied:
@@ -146,19 +151,31 @@ func settled(s models.OrderStatus) bool {
 	return false
 }
 
-// placeWaiting places refunds and disputes that came before their payment.
+// placeWaiting places refunds and disputes that came before their payment, in the order in which the money moved: of two that are too
+// much together the later one is.
 func (e *engine) placeWaiting(p *row) {
-	for k, waiting := range e.parked {
-		if k.account != p.Account || e.payment(k.account, k.id) != p {
-			continue
-		}
-		for _, r := range waiting {
-			if r.Outcome == models.OutcomeNoOrder {
-				e.place(r, r.Event, r.Source)
-				e.healed(r)
-			}
+	for _, r := range e.waitingFor(p) {
+		if r.Outcome == models.OutcomeNoOrder {
+			e.place(r, r.Event, r.Source)
+			e.healed(r)
 		}
 	}
+}
+
+// waitingFor lists what is parked under a payment's names.
+func (e *engine) waitingFor(p *row) (list []*row) {
+	for k, waiting := range e.parked {
+		if k.account == p.Account && e.payment(k.account, k.id) == p {
+			list = append(list, waiting...)
+		}
+	}
+	slices.SortFunc(list, byTime)
+	return list
+}
+
+// byTime sorts rows in the order in which their money moved.
+func byTime(a, b *row) int {
+	return cmp.Or(a.OccurredAt.Compare(b.OccurredAt), cmp.Compare(a.TransactionID, b.TransactionID), cmp.Compare(a.Kind, b.Kind))
 }
 
 // park lets a refund or dispute wait for its payment.
@@ -271,8 +288,10 @@ func (e *engine) placeReversal(back *row, on models.EventKind, source string) {
 	back.ParentID, back.OrderID = undone.ParentID, undone.OrderID
 	back.put(models.OutcomeApplied, "")
 	if undone.Outcome == models.OutcomeNotAllowed { // one refund too many that came back is none too many
+		remark := remarkOf(undone.Detail)
 		undone.put(models.OutcomeApplied, "")
 		undone.Detail, undone.dirty = "", true
+		undone.keepRemark(remark)
 	}
 	if back.Kind == models.RefundReversal {
 		e.takeBack(back, on, source)
@@ -301,9 +320,7 @@ func (e *engine) retryRefused(p, but *row, source string) {
 			refused = append(refused, r)
 		}
 	}
-	slices.SortFunc(refused, func(a, b *row) int {
-		return cmp.Or(a.OccurredAt.Compare(b.OccurredAt), cmp.Compare(a.TransactionID, b.TransactionID))
-	})
+	slices.SortFunc(refused, byTime)
 	for _, r := range refused {
 		e.place(r, r.Event, source)
 	}

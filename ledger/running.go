@@ -71,9 +71,6 @@ func (e *engine) running(of *row) (told, others []*row) {
 			others = append(others, r)
 		}
 	}
-	byTime := func(a, b *row) int {
-		return cmp.Or(a.OccurredAt.Compare(b.OccurredAt), cmp.Compare(a.TransactionID, b.TransactionID))
-	}
 	slices.SortFunc(others, byTime)
 	slices.SortFunc(told, func(a, b *row) int { return cmp.Or(cmp.Compare(a.RefundedMinor, b.RefundedMinor), byTime(a, b)) })
 	return told, others

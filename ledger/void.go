@@ -41,15 +41,10 @@ func (e *engine) endAuthorisation(void *row, source string) bool {
 
 // placeVoids places voids that came before the payment they end.
 func (e *engine) placeVoids(p *row) {
-	for k, waiting := range e.parked {
-		if k.account != p.Account || e.payment(k.account, k.id) != p {
-			continue
-		}
-		for _, r := range waiting {
-			if r.Event == models.PaymentVoided && r.Outcome == models.OutcomeNoOrder {
-				e.place(r, r.Event, r.Source)
-				e.healed(r)
-			}
+	for _, r := range e.waitingFor(p) {
+		if r.Event == models.PaymentVoided && r.Outcome == models.OutcomeNoOrder {
+			e.place(r, r.Event, r.Source)
+			e.healed(r)
 		}
 	}
 }
