@@ -65,11 +65,12 @@ func (e *engine) moveUnits(moved []*orderWork) error {
 func (e *engine) writeUnits() {
 	for _, sku := range slices.Sorted(maps.Keys(e.units)) {
 		u := e.units[sku]
-		if u == (units{}) {
+		needs := max(u.reserved+u.sold, e.wanted[sku]) // a new order must find its units also when it is closed in the same breath
+		if u == (units{}) && needs == 0 {
 			continue
 		}
 		b := e.l.sql("UPDATE stock SET reserved = reserved + ").arg(u.reserved).add(", sold = sold + ").arg(u.sold).add(", updated_at = ").arg(e.now)
-		b.add(" WHERE sku = ").arg(sku).add(" AND reserved >= ").arg(-u.reserved).add(" AND quantity - reserved - sold >= ").arg(u.reserved + u.sold)
+		b.add(" WHERE sku = ").arg(sku).add(" AND reserved >= ").arg(-u.reserved).add(" AND quantity - reserved - sold >= ").arg(needs)
 		e.pipe.writeOr(b, 1, func() error { return e.missing(sku, u) })
 	}
 }
