@@ -126,6 +126,9 @@ func (e *engine) bookAgain(d *delivery, r *row, m meaning, ev models.Event) (mod
 	}
 	was := rankOf(r)
 	failed := m.kind == models.Refund && m.rank == rankEnded
+	if at := micros(ev.OccurredAt); failed && was == rankEnded && at.After(r.OccurredAt) { // a success between two failures may yet be told
+		r.OccurredAt, r.dirty = at, true
+	}
 	switch {
 	// of two with one time (some providers count whole seconds, or tell no time of the telling) the one that came last is the later
 	case failed && r.Status == models.StatusSucceeded && !micros(ev.OccurredAt).Before(r.OccurredAt):
