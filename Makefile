@@ -18,6 +18,12 @@ race: ## The same under the race detector; installs a C compiler if it is missin
 	@.ci/setup race
 	@CGO_ENABLED=1 .ci/step 'go test -race' go test -race -timeout 25m $(TESTFLAGS) $(PACKAGES)
 
+STEPS ?= 100000
+
+model: ## Tell 100,000 random steps on each database and compare with a plain model (STEPS=N for fewer; what fails is shrunk to a short script)
+	@.ci/setup
+	@STEPS=$(STEPS) .ci/step 'go test -run TestModel' go test -timeout 3h -count=1 -run '^TestModel(SideBySide)?$$' $(TESTFLAGS) ./ledger
+
 fuzz: ## Run every fuzz target over a thousand inputs (FUZZTIME=1m for longer)
 	@.ci/fuzz
 
@@ -50,4 +56,4 @@ tools: ## Fetch and build what `make lint` and `make race` need, to work offline
 	@go mod download
 	@$(LINTER) version
 
-.PHONY: help test race fuzz crosscheck lint gofmt vet golangci demo build bench tools
+.PHONY: help test race model fuzz crosscheck lint gofmt vet golangci demo build bench tools
