@@ -54,7 +54,7 @@ func retriable(err error) bool {
 			return true
 		case pg.Code == "23505": // a key that was free when it was looked up: somebody else was first
 			return true
-		case strings.HasPrefix(pg.Code, "08"), strings.HasPrefix(pg.Code, "57P"): // connection, shutting down
+		case strings.HasPrefix(pg.Code, "08"), strings.HasPrefix(pg.Code, "57P"), pg.Code == "25P03": // connection, shutting down, silent for too long
 			return true
 		}
 		return pg.Code == "XX000" && strings.Contains(pg.Message, "server closed")
@@ -72,6 +72,22 @@ func retriable(err error) bool {
 func lockedOut(err error) bool {
 	var pg *pgconn.PgError
 	return errors.As(err, &pg) && pg.Code == "55P03"
+}
+
+// lockWaited is a transaction given up because somebody else was writing all the while.
+func lockWaited(err error) bool {
+	var busy interface{ Code() int }
+	return lockedOut(err) || errors.As(err, &busy) && busy.Code()&0xff == 5 || errors.Is(err, context.DeadlineExceeded)
+}
+
+// endWhenSilent lets the database end this transaction when nothing is heard of it for so long: a process that is stalled in the middle of
+// one would hold its rows for ever. On SQLite nothing but the process itself can end it.
+func (l *Ledger) endWhenSilent(tx *gorm.DB, after time.Duration) error {
+	if l.dialect.name != postgresName {
+		return nil
+	}
+	_, err := exec(tx, "SET LOCAL idle_in_transaction_session_timeout = "+strconv.FormatInt(max(after.Milliseconds(), 1), 10))
+	return err
 }
 
 // lockWait is how long one statement waits for a row, in PostgreSQL's milliseconds. Our own transactions hold a row for less; a person's

@@ -56,14 +56,6 @@ func (l *Ledger) BookWithoutParked(ctx context.Context, n int) error {
 	})
 }
 
-// HoldAs makes a lease another process's.
-func (s *Lease) HoldAs(ctx context.Context, holder string) error {
-	b := s.l.sql("UPDATE leases SET holder = ").arg(holder).add(" WHERE account = ").arg(s.account).add(" AND date = ").arg(s.date)
-	_, err := exec(s.l.db.WithContext(ctx), b.String(), b.args...)
-	s.holder = holder
-	return err
-}
-
 // CreateInSavepoints makes orders in one transaction, undoing each refused one to where it began.
 func (l *Ledger) CreateInSavepoints(ctx context.Context, orders ...NewOrder) (refusals []error, err error) {
 	err = l.inTx(ctx, func(tx *gorm.DB) error {

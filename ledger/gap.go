@@ -160,7 +160,7 @@ func (l *Ledger) ResolveGap(ctx context.Context, id, why string) (g models.Gap, 
 		return g, errors.New("resolve gap: a reason is needed, it is what an auditor will read")
 	}
 	err = l.retryTx(ctx, func(tx *gorm.DB) error {
-		if g, err = l.gap(tx, id); err != nil {
+		if g, err = l.gapBetweenRuns(tx, id); err != nil {
 			return err
 		}
 		if g.State == models.GapResolved {
@@ -176,10 +176,24 @@ func (l *Ledger) ResolveGap(ctx context.Context, id, why string) (g models.Gap, 
 	return g, err
 }
 
+// gapBetweenRuns is a gap as it is while no run of its account is being saved, nor can be before tx has ended: a run writes the gaps as it
+// has read them, and would write over what a person says in between.
+func (l *Ledger) gapBetweenRuns(tx *gorm.DB, id string) (models.Gap, error) {
+	g, err := l.gap(tx, id)
+	if err != nil {
+		return g, err
+	}
+	b := l.sql("UPDATE turns SET turn = turn WHERE account = ").arg(g.Account)
+	if _, err := exec(tx, b.String(), b.args...); err != nil {
+		return g, err
+	}
+	return l.gap(tx, g.ID)
+}
+
 // ReopenGap takes back that a gap was resolved. One that is not resolved wraps ErrState.
 func (l *Ledger) ReopenGap(ctx context.Context, id string) (g models.Gap, err error) {
 	err = l.retryTx(ctx, func(tx *gorm.DB) error {
-		if g, err = l.gap(tx, id); err != nil {
+		if g, err = l.gapBetweenRuns(tx, id); err != nil {
 			return err
 		}
 		if g.State != models.GapResolved {

@@ -32,6 +32,10 @@ type Options struct {
 	RefusedTotal int64
 	// Gate is asked about tokens before the database is; nil: nobody. The caller closes it, after the book.
 	Gate Gate
+	// Lease is how long UnderLease holds a lease when nothing is heard of its process; 0: 30 s.
+	Lease time.Duration
+	// LeaseLock is asked for a lease before the database is; nil: nobody. The caller closes it, after the book.
+	LeaseLock LeaseLock
 	// OnBatch, if set, is told the size of every committed batch.
 	OnBatch func(callbacks int)
 }
@@ -90,6 +94,9 @@ func setDefaults(o *Options) {
 	}
 	if o.Patience == 0 {
 		o.Patience = 4 * time.Second
+	}
+	if o.Lease == 0 {
+		o.Lease = 30 * time.Second
 	}
 	if o.RefusedRows == 0 {
 		o.RefusedRows = 20_000

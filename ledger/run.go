@@ -29,7 +29,8 @@ var errNothingNew = errors.New("nothing new")
 
 // Findings is what a run has found out, for SaveRun to hold against what earlier runs of the account have found.
 type Findings struct {
-	Turn int64 // the account's turn when the run began
+	Turn  int64  // the account's turn when the run began
+	Lease *Lease // of the run; nil: none, for a run that nobody else can make
 	// Kinds are the only kinds of transactions that the run has looked at, because its files hold no others; nil: all. What earlier
 	// runs of the date have found of other kinds stays as it is.
 	Kinds []models.TransactionKind
@@ -89,7 +90,7 @@ func (l *Ledger) Turn(ctx context.Context, account string) (turn int64, err erro
 // SaveRun writes a run and all it has found in one transaction, and sets the run's id. describe is called within it, with what
 // became of the findings, to fill in the run's Result, Report and Fingerprint. A run whose fingerprint equals that of the last one
 // of its account and date has learnt nothing new: nothing is written, and run becomes that earlier run. run.CreatedAt is the clock.
-// It takes as long as it takes, unless ctx ends; a database that is busy is tried again for a minute.
+// A run whose lease has passed to another is a *LostLease. It takes as long as it takes, unless ctx ends; a database that is busy is tried again for a minute.
 func (l *Ledger) SaveRun(ctx context.Context, run *models.Run, f Findings, describe func(*models.Run, Saved) error) (Saved, error) {
 	var saved Saved
 	began, tries := time.Now(), 0
@@ -113,6 +114,9 @@ func (l *Ledger) SaveRun(ctx context.Context, run *models.Run, f Findings, descr
 }
 
 func (l *Ledger) saveRun(tx *gorm.DB, run *models.Run, f *Findings, describe func(*models.Run, Saved) error) (Saved, error) {
+	if err := f.Lease.hold(tx); err != nil {
+		return Saved{}, err
+	}
 	if err := l.takeTurn(tx, run.Account, f.Turn); err != nil {
 		return Saved{}, err
 	}
@@ -148,7 +152,8 @@ func (l *Ledger) mergeStored(tx *gorm.DB, run *models.Run, f *Findings) (*merged
 	return merge(run, f, func(meet func(models.Gap)) error { return l.storedGaps(tx, run, f, meet) })
 }
 
-// takeTurn makes runs of one account write one after the other, and refuses one that has begun before the last was saved.
+// takeTurn makes runs of one account write one after the other, and refuses one that has begun before the last was saved. The lease does
+// not do for that: it is one date's, while a run carries and heals gaps of other dates by what it has read of them.
 func (l *Ledger) takeTurn(tx *gorm.DB, account string, seen int64) error {
 	b := l.sql("INSERT INTO turns (account, turn) VALUES ").list(account, 1)
 	b.add(" ON CONFLICT (account) DO UPDATE SET turn = turns.turn + 1 RETURNING turn")

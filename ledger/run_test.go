@@ -25,6 +25,15 @@ func gapOf(id, date, amount string) models.Gap {
 // saveRun saves a run that found these, in its turn. The fingerprint is what was found.
 func saveRun(t *testing.T, b *ledger.Ledger, at time.Time, date string, f ledger.Findings) (models.Run, ledger.Saved) {
 	t.Helper()
+	run, saved, err := trySave(t, b, at, date, f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return run, saved
+}
+
+func trySave(t *testing.T, b *ledger.Ledger, at time.Time, date string, f ledger.Findings) (models.Run, ledger.Saved, error) {
+	t.Helper()
 	turn, err := b.Turn(t.Context(), "shop")
 	if err != nil {
 		t.Fatal(err)
@@ -36,10 +45,14 @@ func saveRun(t *testing.T, b *ledger.Ledger, at time.Time, date string, f ledger
 		r.Result, r.Report, r.Fingerprint = models.Gapped, "{}", fingerprint
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return run, saved
+	return run, saved, err
+}
+
+// saveUnder saves a run that found one gap, under a lease.
+func saveUnder(t *testing.T, b *ledger.Ledger, held *ledger.Lease, gap string) (models.Run, error) {
+	t.Helper()
+	run, _, err := trySave(t, b, runDay, leaseDay, ledger.Findings{Lease: held, Gaps: []models.Gap{gapOf(gap, leaseDay, "1.00")}})
+	return run, err
 }
 
 func TestLifeOfAGap(t *testing.T) {

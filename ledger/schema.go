@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"time"
 
@@ -54,10 +55,13 @@ func withSchema(dsn string, f func(*Ledger) error) error {
 
 // Clock is the database server's time in UTC, to be held against our own. SQLite has no server: its clock is ours.
 func (l *Ledger) Clock(ctx context.Context) (time.Time, error) {
+	return l.clockOf(l.read.WithContext(ctx))
+}
+
+func (l *Ledger) clockOf(tx *gorm.DB) (at time.Time, err error) {
 	if l.dialect.name == sqliteName {
 		return time.Now().UTC(), nil
 	}
-	var at time.Time
-	err := l.inTx(ctx, func(tx *gorm.DB) error { return tx.Raw("SELECT now()").Row().Scan(utc{&at}) })
+	err = query(tx, "SELECT now()", nil, func(rows *sql.Rows) error { return rows.Scan(utc{&at}) })
 	return at, err
 }

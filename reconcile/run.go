@@ -44,8 +44,11 @@ const edgeDefault = 10 * time.Second
 // tries is how often a run is made again because another run of its account was saved while it was under way.
 const tries = 3
 
-// ErrBusy means that the same run is under way elsewhere, or that other runs of the account kept coming in between.
+// ErrBusy means that the same run is under way elsewhere (it wraps a *ledger.BusyError), or was taken over by another process while this
+// one was stalled (a *ledger.LostLease), or that other runs of the account kept coming in between.
 var ErrBusy = errors.New("busy")
+
+var errOthers = errors.New("other runs of this account are under way; try again when they have ended")
 
 // Run reconciles one account and day. What is wrong with a file is a *models.FileError; after any error nothing is written. Gaps are
 // no error: see the report's Result.
@@ -56,18 +59,25 @@ func Run(ctx context.Context, book *ledger.Ledger, a Account, src Source, day Da
 	if o.DryRun {
 		return runOnce(ctx, book, a, src, day, o, nil)
 	}
-	gate, err := enter(ctx, book, a.Name, day)
-	if err != nil {
+	var report *Report
+	err := book.UnderLease(ctx, ledger.RunLease(a.Name, day.String()), func(ctx context.Context, lease *ledger.Lease) (err error) {
+		for range tries {
+			report, err = runOnce(ctx, book, a, src, day, o, lease)
+			if !errors.Is(err, ledger.ErrMoved) {
+				return err
+			}
+		}
+		return errOthers
+	})
+	var held *ledger.BusyError
+	var lost *ledger.LostLease
+	switch {
+	case errors.As(err, &held), errors.As(err, &lost), errors.Is(err, errOthers):
+		return nil, fmt.Errorf("reconcile %s, %s: %w: %w", a.Name, day, ErrBusy, err)
+	case err != nil:
 		return nil, err
 	}
-	defer gate.leave(ctx)
-	for range tries {
-		report, err := runOnce(ctx, book, a, src, day, o, gate)
-		if !errors.Is(err, ledger.ErrMoved) {
-			return report, err
-		}
-	}
-	return nil, fmt.Errorf("reconcile %s, %s: %w: other runs of this account are under way; try again when they have ended", a.Name, day, ErrBusy)
+	return report, nil
 }
 
 func fill(a *Account, o *Options) error {
@@ -130,7 +140,7 @@ type run struct {
 	words    interner
 }
 
-func runOnce(ctx context.Context, book *ledger.Ledger, a Account, src Source, day Day, o Options, gate *turnstile) (*Report, error) {
+func runOnce(ctx context.Context, book *ledger.Ledger, a Account, src Source, day Day, o Options, lease *ledger.Lease) (*Report, error) {
 	r := &run{book: book, account: a, day: day, progress: o.Progress, stated: totals{}, idle: totals{}, booked: totals{}, payouts: map[string]ledger.Payout{},
 		used: map[name]bool{}, disputed: map[name][]models.Transaction{}, words: interner{}, controlTotals: controlAgree}
 	r.from, r.to = day.Bounds(a.Zone, a.Cut)
@@ -145,8 +155,7 @@ func runOnce(ctx context.Context, book *ledger.Ledger, a Account, src Source, da
 	if err := r.compare(ctx); err != nil {
 		return nil, err
 	}
-	gate.saving(ctx)
-	return r.save(ctx, o)
+	return r.save(ctx, o, lease)
 }
 
 // compare reads both sides and finds the differences.

@@ -24,11 +24,11 @@ func payoutOf(e *models.Entry, file string) ledger.Payout {
 }
 
 // save writes the run with all it has found and returns its report; a dry run only makes the report.
-func (r *run) save(ctx context.Context, o Options) (*Report, error) {
+func (r *run) save(ctx context.Context, o Options, lease *ledger.Lease) (*Report, error) {
 	now := o.Now()
 	run := models.Run{Account: r.account.Name, Provider: r.account.ProviderName, Date: r.day.String(), TimeZone: r.account.Zone.String(),
 		Entries: r.entries, ControlTotals: r.controlTotals, CreatedAt: now}
-	found := ledger.Findings{Turn: r.turn, Kinds: r.kinds(), Gaps: r.gaps, Healed: r.healed, Crossed: r.crossed, Payouts: r.sortedPayouts()}
+	found := ledger.Findings{Turn: r.turn, Lease: lease, Kinds: r.kinds(), Gaps: r.gaps, Healed: r.healed, Crossed: r.crossed, Payouts: r.sortedPayouts()}
 	for _, f := range r.files {
 		run.Files = append(run.Files, models.RunFile{Name: f.label, SHA256: f.packed})
 	}

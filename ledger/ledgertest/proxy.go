@@ -3,6 +3,7 @@ package ledgertest
 import (
 	"io"
 	"net"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -32,6 +33,9 @@ func NewProxy(t testing.TB, target string) *Proxy {
 	go p.accept()
 	return p
 }
+
+// Behind is the URL, which goes through the proxy, past it.
+func (p *Proxy) Behind(url string) string { return strings.Replace(url, p.Addr, p.target, 1) }
 
 // CutAfter cuts every connection when the client has sent n more packets. With swallow the last packet still reaches the server and
 // only the answer is lost: the case in which nobody knows whether a commit happened.

@@ -6,14 +6,14 @@ CREATE TABLE turns (
     turn    bigint NOT NULL
 );
 
--- Who is making a run of an account and date. A claim that is not renewed ends.
+-- Who does a long job that one at a time may do: run/ACCOUNT/DATE, repair/NAME. A claim that is not renewed ends. The row stays, for
+-- its fence must grow with every holder there ever is.
 CREATE TABLE leases (
-    account text NOT NULL,
-    date    text NOT NULL,
-    holder  text NOT NULL,
-    since   timestamptz NOT NULL,
-    until   timestamptz NOT NULL,
-    PRIMARY KEY (account, date)
+    name   text PRIMARY KEY,
+    holder text NOT NULL,
+    fence  bigint NOT NULL,
+    since  timestamptz NOT NULL,
+    until  timestamptz -- NULL: given back
 );
 
 CREATE TABLE runs (

@@ -6,14 +6,14 @@ CREATE TABLE turns (
     turn    INTEGER NOT NULL
 ) STRICT;
 
--- Who is making a run of an account and date. A claim that is not renewed ends.
+-- Who does a long job that one at a time may do: run/ACCOUNT/DATE, repair/NAME. A claim that is not renewed ends. The row stays, for
+-- its fence must grow with every holder there ever is.
 CREATE TABLE leases (
-    account TEXT NOT NULL,
-    date    TEXT NOT NULL,
-    holder  TEXT NOT NULL,
-    since   TEXT NOT NULL,
-    until   TEXT NOT NULL,
-    PRIMARY KEY (account, date)
+    name   TEXT PRIMARY KEY,
+    holder TEXT NOT NULL,
+    fence  INTEGER NOT NULL,
+    since  TEXT NOT NULL,
+    until  TEXT -- NULL: given back
 ) STRICT;
 
 CREATE TABLE runs (
