@@ -3,6 +3,7 @@ package ledger
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"net/url"
@@ -44,7 +45,7 @@ var errRetry = errors.New("somebody else was first")
 
 // retriable says whether repeating the whole transaction can heal err.
 func retriable(err error) bool {
-	if errors.Is(err, errRetry) {
+	if errors.Is(err, errRetry) || errors.Is(err, driver.ErrBadConn) { // the latter: the connection was gone before anything was sent on it
 		return true
 	}
 	var pg *pgconn.PgError

@@ -7,4 +7,10 @@ import (
 	"paybook/ledger/ledgertest"
 )
 
-func TestMain(m *testing.M) { os.Exit(ledgertest.Main(m)) }
+func TestMain(m *testing.M) {
+	if os.Getenv(leaseWorker) != "" {
+		runLeaseWorker()
+		return
+	}
+	os.Exit(ledgertest.Main(m))
+}
