@@ -6,8 +6,6 @@ import (
 	"math"
 	"net/http"
 
-	"github.com/labstack/echo/v4"
-
 	"paybook/ledger"
 	"paybook/models"
 )
@@ -21,29 +19,29 @@ type moved struct {
 
 // act is POST /orders/{id}/pay, ship or cancel.
 func (s *Server) act(verb string, on models.EventKind) handler {
-	return func(ctx context.Context, c echo.Context, owner string) error {
-		token, err := keyOf(c.Request().Header)
+	return func(ctx context.Context, r request) error {
+		token, err := keyOf(r.Request().Header)
 		if err != nil {
 			return err
 		}
-		id, ok := segment(c.Request(), "/orders/", "/"+verb)
+		id, ok := segment(r.Request(), "/orders/", "/"+verb)
 		if !ok {
 			return unknownOrder(id)
 		}
-		version, err := readVersion(c)
+		version, err := readVersion(r.body)
 		if err != nil {
 			return err
 		}
-		say := s.saying(c, func(o models.Order) (int, any) { return http.StatusOK, ShowOrder(o) })
+		say := saying(r, func(o models.Order) (int, any) { return http.StatusOK, ShowOrder(o) })
 		a := ledger.Act{OrderID: id, On: on, Version: version}
-		answer, err := s.move(ctx, ledger.Key{Owner: owner, Token: token, Fingerprint: fingerprint(moved{string(on), id, version})}, a, say)
+		answer, err := s.move(ctx, ledger.Key{Owner: r.owner, Token: token, Fingerprint: fingerprint(moved{string(on), id, version})}, a, say)
 		if errors.Is(err, ledger.ErrNotFound) {
 			return unknownOrder(id)
 		}
 		if err != nil {
 			return err
 		}
-		return s.send(c, owner, answer)
+		return s.send(r, answer)
 	}
 }
 
@@ -55,10 +53,9 @@ func (s *Server) move(ctx context.Context, k ledger.Key, a ledger.Act, say Say) 
 }
 
 // readVersion reads {"version": n}; 0 without a body or without a version.
-func readVersion(c echo.Context) (int64, error) {
-	raw, err := readBody(c)
-	if err != nil || len(raw) == 0 {
-		return 0, err
+func readVersion(raw []byte) (int64, error) {
+	if len(raw) == 0 {
+		return 0, nil
 	}
 	o := readObject(raw, "version")
 	if !o.has("version") {

@@ -37,33 +37,29 @@ type CreatedJSON struct {
 }
 
 // createOrder is POST /orders.
-func (s *Server) createOrder(ctx context.Context, c echo.Context, owner string) error {
-	token, err := keyOf(c.Request().Header)
+func (s *Server) createOrder(ctx context.Context, r request) error {
+	token, err := keyOf(r.Request().Header)
 	if err != nil {
 		return err
 	}
-	raw, err := readBody(c)
-	if err != nil {
-		return err
-	}
-	a, err := readOrder(raw)
+	a, err := readOrder(r.body)
 	if err != nil {
 		return err
 	}
 	o := s.newOrder(a)
 	say := func(status int) Say {
-		return s.saying(c, func(made models.Order) (int, any) {
+		return saying(r, func(made models.Order) (int, any) {
 			return status, CreatedJSON{OrderJSON: ShowOrder(made), ExpiresAt: *o.Order.ExpiresAt}
 		})
 	}
-	answer, err := s.create(ctx, ledger.Key{Owner: owner, Token: token, Fingerprint: fingerprint(a)}, o, say)
+	answer, err := s.create(ctx, ledger.Key{Owner: r.owner, Token: token, Fingerprint: fingerprint(a)}, o, say)
 	if err != nil {
 		return err
 	}
 	if answer.Status < http.StatusMultipleChoices {
-		c.Response().Header().Set(echo.HeaderLocation, orderPath(a.OrderID))
+		r.Response().Header().Set(echo.HeaderLocation, orderPath(a.OrderID))
 	}
-	return s.send(c, owner, answer)
+	return s.send(r, answer)
 }
 
 // create takes one of three ways into the book: the fast one, once under a key, or as it comes.
@@ -95,11 +91,11 @@ func (s *Server) tooLate(ctx context.Context, k ledger.Key, at time.Time) (ledge
 }
 
 // saying words a success as JSON and a refusal as a problem.
-func (s *Server) saying(c echo.Context, success func(models.Order) (int, any)) Say {
+func saying(r request, success func(models.Order) (int, any)) Say {
 	return func(o models.Order, err error) (int, []byte) {
 		if err != nil {
 			p := problemOf(err)
-			p.RequestID = requestID(c)
+			p.RequestID = requestID(r)
 			return p.Status, encode(p)
 		}
 		status, body := success(o)
@@ -164,10 +160,11 @@ func (o object) money(amount, currency string) models.Money {
 func (o object) time(key string) *time.Time {
 	text := o.text(key)
 	var at time.Time
-	if err := at.UnmarshalText([]byte(text)); o.err() == nil && (err != nil || at.Year() < 1970) {
+	err := at.UnmarshalText([]byte(text))
+	at = at.UTC().Truncate(time.Microsecond)
+	if o.err() == nil && (err != nil || at.Year() < 1970 || at.Year() > 9999) {
 		o.fail(o.path+key, "%q: a time with its offset expected, such as 2026-11-29T10:00:00+08:00", cut(text))
 	}
-	at = at.UTC().Truncate(time.Microsecond)
 	return &at
 }
 

@@ -161,6 +161,8 @@ func TestHostileBodies(t *testing.T) {
 		{head + `,"expires_at":""}`, "expires_at", "offset"},
 		{head + `,"expires_at":null}`, "expires_at", "text"},
 		{head + `,"expires_at":1796000000}`, "expires_at", "text"},
+		{head + `,"expires_at":"9999-12-31T23:59:59-01:00"}`, "expires_at", "offset"},
+		{head + `,"expires_at":"0000-01-01T00:00:00Z"}`, "expires_at", "offset"},
 		{head + `,"expires_at":"2026-13-45T10:00:00Z"}`, "expires_at", "offset"},
 	}
 	onSQLite(t, func(s site) {
@@ -218,6 +220,7 @@ func TestExpiresAt(t *testing.T) {
 		s.wantProblem(s.post("/orders", strings.Replace(body, "1.00", "2.00", 1), "Idempotency-Key: e1"), 422, shop.CodeKeyReused)
 		s.wantProblem(s.post("/orders", body), 400, shop.CodeInvalidRequest, "over")
 		s.wantOrder("E1", models.Unpaid, 1)
+		s.want(s.post("/orders", `{"order_id":"E2","amount":"1.00","currency":"CNY","expires_at":"9999-12-31T23:59:59.999999999Z"}`), 201, `"9999-12-31T23:59:59.999999Z"`)
 	})
 }
 

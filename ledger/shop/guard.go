@@ -117,6 +117,7 @@ func localName(hostPort string) bool {
 	if err != nil {
 		host = hostPort
 	}
+	host = strings.TrimSuffix(host, ".")
 	if _, err := netip.ParseAddr(strings.Trim(host, "[]")); err == nil {
 		return true
 	}

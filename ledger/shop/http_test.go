@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"paybook/ledger"
 	"paybook/ledger/shop"
@@ -110,6 +111,33 @@ func TestDatabaseAway(t *testing.T) {
 		if !strings.Contains(s.log.String(), `"level":"ERROR"`) || s.seen.count("POST /orders", 503) != 2 {
 			t.Errorf("not told: %s", s.log)
 		}
+	})
+}
+
+// A body that comes slowly takes nothing from the time that the book has.
+func TestSlowBody(t *testing.T) {
+	onSQLite(t, func(s site) {
+		s.url = s.serve(&shop.Server{Book: s.book, Patience: 5 * time.Second})
+		slow, w := io.Pipe()
+		go func() {
+			time.Sleep(5200 * time.Millisecond)
+			_, _ = io.WriteString(w, order("SLOW", "1.00")) // the reader is there until the end of the test
+			w.Close()
+		}()
+		req, err := http.NewRequestWithContext(t.Context(), "POST", s.url+"/orders", slow)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Content-Type", "application/json")
+		resp, err := client.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		if resp.StatusCode != 201 {
+			t.Errorf("%d", resp.StatusCode)
+		}
+		s.wantOrders("SLOW")
 	})
 }
 

@@ -26,8 +26,8 @@ type TokenJSON struct {
 }
 
 // showOrder is GET /orders/{id}.
-func (s *Server) showOrder(ctx context.Context, c echo.Context, _ string) error {
-	id, ok := segment(c.Request(), "/orders/", "")
+func (s *Server) showOrder(ctx context.Context, r request) error {
+	id, ok := segment(r.Request(), "/orders/", "")
 	if !ok {
 		return unknownOrder(id)
 	}
@@ -38,12 +38,12 @@ func (s *Server) showOrder(ctx context.Context, c echo.Context, _ string) error 
 	if err != nil {
 		return err
 	}
-	return reply(c, http.StatusOK, ShowHistory(h))
+	return reply(r, http.StatusOK, ShowHistory(h))
 }
 
 // showStock is GET /stock/{sku}.
-func (s *Server) showStock(ctx context.Context, c echo.Context, _ string) error {
-	sku, ok := segment(c.Request(), "/stock/", "")
+func (s *Server) showStock(ctx context.Context, r request) error {
+	sku, ok := segment(r.Request(), "/stock/", "")
 	unknown := problem(http.StatusNotFound, CodeUnknownSKU, "no SKU %q here: give its units with app import stock", cut(sku))
 	if !ok {
 		return unknown
@@ -55,19 +55,15 @@ func (s *Server) showStock(ctx context.Context, c echo.Context, _ string) error 
 	if err != nil {
 		return err
 	}
-	return reply(c, http.StatusOK, StockJSON{SKU: stock.SKU, Available: stock.Available(), Reserved: stock.Reserved})
+	return reply(r, http.StatusOK, StockJSON{SKU: stock.SKU, Available: stock.Available(), Reserved: stock.Reserved})
 }
 
 // scopeMax is how many characters say what a token is for.
 const scopeMax = 200
 
 // issueToken is POST /tokens.
-func (s *Server) issueToken(ctx context.Context, c echo.Context, owner string) error {
-	raw, err := readBody(c)
-	if err != nil {
-		return err
-	}
-	o := readObject(raw, "scope")
+func (s *Server) issueToken(ctx context.Context, r request) error {
+	o := readObject(r.body, "scope")
 	scope := o.text("scope")
 	if why := unfit(scope, scopeMax*utf8.UTFMax); o.err() == nil && why != "" {
 		o.fail("scope", "%s", why)
@@ -77,14 +73,14 @@ func (s *Server) issueToken(ctx context.Context, c echo.Context, owner string) e
 	if o.err() != nil {
 		return o.err()
 	}
-	t, err := s.Book.IssueToken(ctx, owner, scope, s.TokenLife)
+	t, err := s.Book.IssueToken(ctx, r.owner, scope, s.TokenLife)
 	if err != nil {
 		return err
 	}
-	return reply(c, http.StatusCreated, TokenJSON{Token: t.Token, ExpiresAt: t.ExpiresAt.UTC()})
+	return reply(r, http.StatusCreated, TokenJSON{Token: t.Token, ExpiresAt: t.ExpiresAt.UTC()})
 }
 
-func reply(c echo.Context, status int, body any) error {
-	c.Response().Header().Set(echo.HeaderCacheControl, "no-store")
-	return c.Blob(status, echo.MIMEApplicationJSON, encode(body))
+func reply(r request, status int, body any) error {
+	r.Response().Header().Set(echo.HeaderCacheControl, "no-store")
+	return r.Blob(status, echo.MIMEApplicationJSON, encode(body))
 }

@@ -86,66 +86,84 @@ func (s *Server) setDefaults() {
 	}
 }
 
-// handler answers one request of somebody who may send it. owner is the name of the API key, "" without one. An error is a "no" that is
-// not kept; a "no" that is kept has been sent like every other answer.
-type handler func(ctx context.Context, c echo.Context, owner string) error
+// request is a request of somebody who may send it.
+type request struct {
+	echo.Context
+	owner string // name of the API key; "" without one
+	body  []byte // JSON, not looked at yet; nil for none
+}
+
+// handler answers one request. An error is a "no" that is not kept; a "no" that is kept has been sent like every other answer.
+type handler func(ctx context.Context, r request) error
 
 // route is what every route has in common: who may, for how long, what is logged and counted.
 func (s *Server) route(needs Scope, h handler) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		start := time.Now()
-		owner, err := s.guard.admit(c, needs)
+		r := request{Context: c}
+		err := s.take(&r, needs)
 		if err == nil {
-			ctx, cancel := context.WithTimeout(c.Request().Context(), s.Patience)
+			ctx, cancel := context.WithTimeout(c.Request().Context(), s.Patience) // only now: a slow body is not the book's fault
 			defer cancel()
-			err = h(ctx, c, owner)
+			err = h(ctx, r)
 		}
 		status := c.Response().Status
 		if err != nil {
-			p := s.refused(c, owner, err)
+			p := s.refused(r, err)
 			status, err = p.Status, p
 		}
 		if s.Observe != nil {
-			s.Observe(Observation{Route: c.Request().Method + " " + c.Path(), Status: status, Took: time.Since(start)})
+			s.Observe(Observation{Route: r.route(), Status: status, Took: time.Since(start)})
 		}
 		return err
 	}
 }
 
+// take asks who sends it before it reads what is sent.
+func (s *Server) take(r *request, needs Scope) (err error) {
+	if r.owner, err = s.guard.admit(r, needs); err == nil && r.Request().Method == http.MethodPost {
+		r.body, err = readBody(r)
+	}
+	return err
+}
+
 // refused logs a "no" in one line and returns what is answered. Neither the body nor a key is in it.
-func (s *Server) refused(c echo.Context, owner string, err error) *Problem {
+func (s *Server) refused(r request, err error) *Problem {
 	p := problemOf(err)
 	level := slog.LevelInfo
 	switch {
-	case p.Code == CodeUnavailable && c.Request().Context().Err() == nil: // else the caller is gone, and will come again
+	case p.Code == CodeUnavailable && r.Request().Context().Err() == nil: // else the caller is gone, and will come again
 		level = slog.LevelError
 	case p.quiet:
 		level = slog.LevelDebug
 	case p.Status == http.StatusUnauthorized || p.Status == http.StatusForbidden:
 		level = slog.LevelWarn
 	}
-	attrs := []any{"route", c.Request().Method + " " + c.Path(), "status", p.Status, "code", p.Code, "key", owner, "remote", c.RealIP(), "request_id", requestID(c)}
+	attrs := []any{"route", r.route(), "status", p.Status, "code", p.Code, "key", r.owner, "remote", r.RealIP(), "request_id", requestID(r)}
 	if p.OrderID != "" {
 		attrs = append(attrs, "order_id", p.OrderID)
 	}
 	if p.Code == CodeUnavailable {
 		attrs = append(attrs, "error", err.Error())
 	}
-	s.Log.Log(c.Request().Context(), level, "shop request refused", attrs...)
+	s.Log.Log(r.Request().Context(), level, "shop request refused", attrs...)
 	return p
 }
 
+// route is the request's, without what stands in its place for an id.
+func (r request) route() string { return r.Request().Method + " " + r.Path() }
+
 // send gives an answer, kept or fresh.
-func (s *Server) send(c echo.Context, owner string, a ledger.Answer) error {
-	h := c.Response().Header()
+func (s *Server) send(r request, a ledger.Answer) error {
+	h := r.Response().Header()
 	h.Set(echo.HeaderCacheControl, "no-store")
 	if a.Replayed {
 		h.Set("Idempotency-Replayed", "true")
 	}
 	if a.Status >= http.StatusBadRequest {
-		s.Log.Info("shop request refused", "route", c.Request().Method+" "+c.Path(), "status", a.Status, "code", codeOf(a.Body), "replayed", a.Replayed,
-			"key", owner, "remote", c.RealIP(), "request_id", requestID(c))
-		return c.Blob(a.Status, problemType, a.Body)
+		s.Log.Info("shop request refused", "route", r.route(), "status", a.Status, "code", codeOf(a.Body), "replayed", a.Replayed,
+			"key", r.owner, "remote", r.RealIP(), "request_id", requestID(r))
+		return r.Blob(a.Status, problemType, a.Body)
 	}
-	return c.Blob(a.Status, echo.MIMEApplicationJSON, a.Body)
+	return r.Blob(a.Status, echo.MIMEApplicationJSON, a.Body)
 }
