@@ -172,7 +172,7 @@ func TestDrainShop(t *testing.T) {
 	waitClosed(t, s)
 	fmt.Fprint(conn, text[len(text)-1:])
 	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
-	if err != nil || resp.StatusCode != 201 {
+	if err != nil || resp.StatusCode != http.StatusCreated {
 		t.Fatalf("%v, %v", resp, err)
 	}
 	body, err := io.ReadAll(resp.Body)

@@ -2,6 +2,7 @@ package shop_test
 
 import (
 	"fmt"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -146,7 +147,7 @@ func TestLocalOnly(t *testing.T) {
 		(&shop.Server{Book: s.book}).Mount(e.Group(""))
 		for peer, want := range map[string]int{"127.0.0.1:1": 200, "127.9.9.9:1": 200, "[::1]:1": 200, "[::ffff:127.0.0.1]:1": 200, "192.168.1.5:1": 403, "10.0.0.1:1": 403,
 			"[fe80::1%eth0]:1": 403, "203.0.113.7:1": 403, "": 403, "@": 403, "localhost:1": 403} {
-			req := httptest.NewRequest("GET", "/orders/A1", nil)
+			req := httptest.NewRequest(http.MethodGet, "/orders/A1", nil)
 			req.RemoteAddr, req.Host = peer, "127.0.0.1:8080"
 			rec := httptest.NewRecorder()
 			e.HTTPErrorHandler = func(err error, c echo.Context) { p, _ := shop.ProblemOf(err); _ = p.Send(c) }

@@ -43,7 +43,7 @@ func TestBodyLimit(t *testing.T) {
 		big := order("X", "1.00")
 		big = strings.Replace(big, "{", "{"+strings.Repeat(" ", 64<<10), 1)
 		s.wantProblem(s.post("/orders", big), 413, shop.CodeTooLarge, "65536")
-		req, err := http.NewRequestWithContext(t.Context(), "POST", s.url+"/orders", io.MultiReader(strings.NewReader(big))) // without its length
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+"/orders", io.MultiReader(strings.NewReader(big))) // without its length
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -53,7 +53,7 @@ func TestBodyLimit(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer resp.Body.Close()
-		if resp.StatusCode != 413 {
+		if resp.StatusCode != http.StatusRequestEntityTooLarge {
 			t.Errorf("in chunks: %d", resp.StatusCode)
 		}
 		s.wantOrders()
@@ -127,7 +127,7 @@ func TestSlowBody(t *testing.T) {
 			_, _ = io.WriteString(w, order("SLOW", "1.00", "HOT×1")) // the reader is there until the end of the test
 			w.Close()
 		}()
-		req, err := http.NewRequestWithContext(t.Context(), "POST", s.url+"/orders", slow)
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+"/orders", slow)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -137,7 +137,7 @@ func TestSlowBody(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer resp.Body.Close()
-		if resp.StatusCode != 202 || f.until.Before(sent.Add(time.Minute)) {
+		if resp.StatusCode != http.StatusAccepted || f.until.Before(sent.Add(time.Minute)) {
 			t.Errorf("%d, with %v for the book", resp.StatusCode, f.until.Sub(sent))
 		}
 	})

@@ -29,8 +29,7 @@ func TestFiveClicks(t *testing.T) {
 
 func (s site) token(scope string, headers ...string) string {
 	s.Helper()
-	body, _ := json.Marshal(map[string]string{"scope": scope})
-	got := s.want(s.post("/tokens", string(body), headers...), 201)
+	got := s.want(s.post("/tokens", fmt.Sprintf(`{"scope":%q}`, scope), headers...), 201)
 	var t shop.TokenJSON
 	if err := json.Unmarshal([]byte(got.body), &t); err != nil || !strings.HasPrefix(t.Token, "tok_") || !t.ExpiresAt.Equal(s.clock().Add(shop.DefaultTokenLife)) ||
 		got.header.Get("Cache-Control") != "no-store" {
