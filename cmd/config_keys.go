@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+	"golang.org/x/time/rate"
 
 	"paybook/ledger/shop"
 )
@@ -116,15 +117,15 @@ func scopeNames(scopes []shop.Scope) []string {
 }
 
 // readRate is how many requests a second a key may send, and how many at one moment; 0 for no limit.
-func readRate(s *section) (perSecond float64, burst int) {
+func readRate(s *section) (perSecond rate.Limit, burst int) {
 	if text := s.text("rate", ""); text != "" {
 		n, err := strconv.ParseFloat(text, 64)
 		if err != nil || !(n > 0 && n <= rateMax) {
 			s.fail("rate", "%q: requests a second expected, such as 50 or 0.5, up to %d", text, rateMax)
 		}
-		perSecond = n
+		perSecond = rate.Limit(n)
 	} else if s.has("burst") {
 		s.fail("burst", "means nothing without rate, the requests a second")
 	}
-	return perSecond, s.whole("burst", int(math.Ceil(perSecond)), 1, rateMax)
+	return perSecond, s.whole("burst", int(math.Ceil(float64(perSecond))), 1, rateMax)
 }

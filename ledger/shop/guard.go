@@ -24,7 +24,7 @@ func newGuard(keys []Key, now func() time.Time) *guard {
 	g := &guard{keys: keys, limits: map[string]*rate.Limiter{}, now: now}
 	for _, k := range keys {
 		if k.Rate > 0 {
-			g.limits[k.Name] = rate.NewLimiter(rate.Limit(k.Rate), max(k.Burst, 1))
+			g.limits[k.Name] = rate.NewLimiter(k.Rate, max(k.Burst, 1))
 		}
 	}
 	return g

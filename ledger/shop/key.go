@@ -4,6 +4,8 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"slices"
+
+	"golang.org/x/time/rate"
 )
 
 // Scope is one thing that an API key may do.
@@ -26,8 +28,8 @@ type Key struct {
 	Name    string
 	Secrets []Secret
 	Scopes  []Scope
-	Rate    float64 // requests a second in the long run; 0: no limit
-	Burst   int     // requests at one moment; at least 1 where there is a Rate
+	Rate    rate.Limit // requests a second in the long run; 0: no limit
+	Burst   int        // requests at one moment; at least 1 where there is a Rate
 }
 
 // Secret is the SHA-256 hash of a secret: the secret itself is not needed after the start.
