@@ -27,8 +27,8 @@ func newDemoCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "demo",
 		Short: "Show the whole story on made-up data: callbacks in, orders moved, statements reconciled",
-		Long: `Show the whole story in a few seconds, on an embedded database in a temporary folder: start the server on a free loopback port, create a
-shop's orders, send it recorded callbacks of every provider over HTTP, each at its recorded time (genuine, repeated, forged, stale, one
+		Long: `Show the whole story in a few seconds, on an embedded database in a temporary folder: start the server on a free loopback port, press
+"buy" five times with one token, sell three units to twenty buyers, create a shop's orders, send it recorded callbacks of every provider over HTTP, each at its recorded time (genuine, repeated, forged, stale, one
 before its order), reconcile every provider's native statement, and say what became of each. Configuration and --database of your own
 are not touched.
 
@@ -81,6 +81,9 @@ func (a *app) demo(ctx context.Context, o demoOptions) (err error) {
 	defer func() { err = errors.Join(err, stop()) }()
 
 	d.printBanner()
+	if err := d.playShop(ctx); err != nil {
+		return fmt.Errorf("demo: the shop: %w", err)
+	}
 	for _, account := range d.conf.Accounts {
 		if err := d.play(ctx, account); err != nil {
 			return fmt.Errorf("demo: %s: %w", account.Name, err)

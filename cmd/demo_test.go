@@ -27,6 +27,7 @@ func TestDemo(t *testing.T) {
 		"169 callbacks", "ORD-2026-0: no such order", "53 refused", "parked, then applied", "CNW20261129004 paid → refunded", "refused: timestamp",
 		"amount_mismatch payment 4200002999202611290000000009: statement 149.00 CNY succeeded, book 149.00 CNY succeeded, order 150.00 CNY unpaid",
 		"missing_local payment ch_TEST1099", "next  app ", "85 statement rows compared: 64 match, 28 gaps", "Everything came out as the recordings say",
+		"1 order, 4 replays", "refused with 422", "3 orders, 17 out of stock, 0 left", "3 units left",
 	} {
 		if !strings.Contains(got.out, want) {
 			t.Errorf("%q is not in the output:\n%s", want, got.out)
