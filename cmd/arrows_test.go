@@ -29,6 +29,7 @@ var arrows = map[string][]string{
 	"reconcile/console": {"ledger", "models", "reconcile"},
 	"callback/queue":    {"callback", "ledger", "models"},
 	"ledger/redisgate":  {"ledger", "models"},
+	"docs/client":       {},
 }
 
 // forTests are packages that only tests, or people who measure, use.
