@@ -112,6 +112,3 @@ func (s *Holder) CreateOrder(ctx context.Context, o NewOrder, say func(models.Or
 	s.l.letGo(ctx, s.h, err == nil)
 	return answer, err
 }
-
-// Of is the lease of another name, as far as Age needs it.
-func (s *Lease) Of(name string) *Lease { return &Lease{l: s.l, name: name} }

@@ -155,6 +155,7 @@ func (f *fast) Take(ctx context.Context, k ledger.Key, o ledger.NewOrder, say sh
 	}
 	f.taken = append(f.taken, k)
 	f.until, _ = ctx.Deadline()
+	o.Order.Status, o.Order.Version = models.Unpaid, 1
 	status, body := say(o.Order, nil)
 	return ledger.Answer{Status: status, Body: body}, true, nil
 }

@@ -128,7 +128,11 @@ func (s site) try(method, path, body string, headers ...string) (said, error) {
 	}
 	defer resp.Body.Close()
 	all, err := io.ReadAll(resp.Body)
-	return said{resp.StatusCode, resp.Header, string(all)}, err
+	got := said{resp.StatusCode, resp.Header, string(all)}
+	if err == nil {
+		s.described(req, body, got)
+	}
+	return got, err
 }
 
 var client = &http.Client{Timeout: time.Minute, Transport: &http.Transport{MaxIdleConnsPerHost: 64}}

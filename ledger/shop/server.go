@@ -66,6 +66,7 @@ func (s *Server) Mount(g *echo.Group) {
 	}
 	g.POST("/tokens", s.route(TokensWrite, s.issueToken))
 	g.Match(get, "/stock/:sku", s.route(StockRead, s.showStock))
+	g.Match(get, "/openapi.json", describe)
 }
 
 func (s *Server) setDefaults() {
