@@ -84,7 +84,7 @@ func isRefusal(err error) bool {
 // takeRow makes the key's row this holder's, and holds it until the transaction ends. Where that is not allowed the row says why, or has
 // the answer.
 func (l *Ledger) takeRow(tx *gorm.DB, h *hold, now time.Time) (*Answer, error) {
-	free := error(errRetry) // what it means when the row is free after all: it has just become so
+	var free error = errRetry // what it means when the row is free after all: it has just become so
 	if h.gated && !now.Before(h.until) {
 		free = &TokenBusy{busyRetry} // the gate may have let another in, who has left no trace here yet
 	} else {

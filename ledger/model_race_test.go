@@ -73,9 +73,9 @@ func sideBySide(t *testing.T, book *ledger.Ledger, clock *modelClock, scripts []
 	wg.Wait()
 	_, err := book.Sweep(t.Context())
 	if clock.now().Sub(modelStart) < 24*time.Hour { // then a key may be used anew
-		failures = append(failures, firsts.check())
+		err = errors.Join(err, firsts.check())
 	}
-	return errors.Join(append(failures, err)...)
+	return errors.Join(errors.Join(failures...), err)
 }
 
 // firstAnswers are the answers under a key that are no repeats.

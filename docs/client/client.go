@@ -105,7 +105,7 @@ func (c *Client) Order(ctx context.Context, id string) (o Order, err error) {
 	return o, c.do(ctx, http.MethodGet, "/orders/"+url.PathEscape(id), "", nil, &o)
 }
 
-// Pay, Ship and Cancel move an order, once. version is the one you have seen; another one is a Problem with status 409; 0 moves whichever.
+// Pay says that the buyer was sent to a provider. Like Ship and Cancel it counts once. version is the one you have seen; another one is a Problem with status 409; 0 moves whichever.
 func (c *Client) Pay(ctx context.Context, id string, version int64) (Order, error) {
 	return c.act(ctx, id, "pay", version)
 }
