@@ -62,6 +62,7 @@ func gateOf(t testing.TB, url string, timeout time.Duration) *redisgate.Gate {
 type shop struct {
 	*ledger.Ledger
 	dsn  string
+	gate ledger.Gate
 	past atomic.Int64 // nanoseconds after shopOpened
 }
 
@@ -69,7 +70,7 @@ var shopOpened = time.Date(2026, 11, 28, 9, 0, 0, 0, time.UTC)
 
 func openShop(t *testing.T, dsn string, gate ledger.Gate) *shop {
 	t.Helper()
-	s := &shop{dsn: dsn}
+	s := &shop{dsn: dsn, gate: gate}
 	s.Ledger = ledgertest.Open(t, dsn, ledger.Options{Now: s.now, Gate: gate})
 	return s
 }
