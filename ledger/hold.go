@@ -40,7 +40,7 @@ type hold struct {
 	Key
 	holder string // of this request alone
 	gated  bool   // the gate gave it; the database knows nothing of it yet
-	until  time.Time
+	until  time.Time // when the gate's hold ends
 }
 
 // holdKey claims the key, by the gate or else in the database. An answer means that there is nothing to do any more.
@@ -84,32 +84,46 @@ func isRefusal(err error) bool {
 // takeRow makes the key's row this holder's, and holds it until the transaction ends. Where that is not allowed the row says why, or has
 // the answer.
 func (l *Ledger) takeRow(tx *gorm.DB, h *hold, now time.Time) (*Answer, error) {
-	var free error = errRetry // what it means when the row is free after all: it has just become so
-	if h.gated && !now.Before(h.until) {
-		free = &TokenBusy{busyRetry} // the gate may have let another in, who has left no trace here yet
-	} else {
-		b := l.takeNew(h, now)
-		if h.Issued() {
-			b = l.takeIssued(h, now)
-		}
-		res, err := exec(tx, b.String(), b.args...)
-		if lockedOut(err) {
-			return nil, &TokenBusy{busyRetry} // somebody's transaction has it
-		}
-		if err = changedOne(res, err); !errors.Is(err, errRetry) {
-			return nil, err
-		}
+	if refusal := l.tryRow(tx, h, now); !errors.Is(refusal, errNotTaken) {
+		return nil, refusal
 	}
 	row, err := l.readToken(tx, h.Key)
 	if err != nil {
 		return nil, err
 	}
 	known, err := h.judge(row, now)
-	if known == nil && err == nil {
-		err = free
+	if known != nil || err != nil {
+		return known, err
 	}
-	return known, err
+	if h.overdue(now) {
+		return nil, &TokenBusy{busyRetry}
+	}
+	return nil, errRetry // it has just become free
 }
+
+var errNotTaken = errors.New("the row is not this holder's")
+
+// tryRow is takeRow without a look at what stands against it.
+func (l *Ledger) tryRow(tx *gorm.DB, h *hold, now time.Time) error {
+	if h.overdue(now) {
+		return errNotTaken
+	}
+	b := l.takeNew(h, now)
+	if h.Issued() {
+		b = l.takeIssued(h, now)
+	}
+	res, err := exec(tx, b.String(), b.args...)
+	if lockedOut(err) {
+		return &TokenBusy{busyRetry} // somebody's transaction has it
+	}
+	if err = changedOne(res, err); errors.Is(err, errRetry) {
+		return errNotTaken
+	}
+	return err
+}
+
+// overdue is a hold that the gate gave, and may have given to another by now, who has left no trace in the database yet.
+func (h *hold) overdue(now time.Time) bool { return h.gated && !now.Before(h.until) }
 
 // takeNew takes a key that the client has made up: one that is new, or whose holder is gone, or whose answer is too old to be given.
 func (l *Ledger) takeNew(h *hold, now time.Time) *builder {

@@ -36,7 +36,9 @@ func BenchmarkOnce(b *testing.B) {
 }
 
 func benchOnce(b *testing.B, book *ledger.Ledger) {
-	word := func(o models.Order, err error) (int, []byte) { return 201, fmt.Appendf(nil, `{"order_id":%q}`, o.OrderID) }
+	word := func(o models.Order, err error) (int, []byte) {
+		return 201, fmt.Appendf(nil, `{"order_id":%q}`, o.OrderID)
+	}
 	var next atomic.Int64
 	b.SetParallelism(32) // × 2 cores
 	b.ReportAllocs()
