@@ -38,8 +38,8 @@ const (
 // hold is one request's hold on its key.
 type hold struct {
 	Key
-	holder string // of this request alone
-	gated  bool   // the gate gave it; the database knows nothing of it yet
+	holder string    // of this request alone
+	gated  bool      // the gate gave it; the database knows nothing of it yet
 	until  time.Time // when the gate's hold ends
 }
 
