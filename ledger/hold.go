@@ -54,9 +54,16 @@ func (l *Ledger) holdKey(ctx context.Context, h *hold) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if row != nil {
-		l.adopt(h, row)
+	adopted := l.adopt(h, row)
+	known, err := l.claim(ctx, h, row, pass)
+	if err != nil && (adopted || !isRefusal(err)) {
+		l.letGo(ctx, h, false) // nobody knows whether it was taken
 	}
+	return known, err
+}
+
+// claim writes into the database that the key is held, unless its row or the gate has something against it.
+func (l *Ledger) claim(ctx context.Context, h *hold, row *models.Token, pass Pass) (*Answer, error) {
 	known, err := h.judge(row, l.clock())
 	switch {
 	case known != nil || err != nil:
@@ -70,9 +77,6 @@ func (l *Ledger) holdKey(ctx context.Context, h *hold) (*Answer, error) {
 		known, err = l.takeRow(tx, h, l.clock())
 		return err
 	})
-	if err != nil && !isRefusal(err) {
-		l.letGo(ctx, h, false) // nobody knows whether it was taken
-	}
 	return known, err
 }
 
@@ -194,10 +198,15 @@ func (l *Ledger) letGo(ctx context.Context, h *hold, answered bool) {
 }
 
 // adopt makes a hold that could not be let go the next one's for the same key.
-func (l *Ledger) adopt(h *hold, row *models.Token) {
-	if _, forsaken := l.forsaken.LoadAndDelete(row.Holder); forsaken && row.State == models.TokenRunning {
+func (l *Ledger) adopt(h *hold, row *models.Token) bool {
+	if row == nil || row.State != models.TokenRunning {
+		return false
+	}
+	_, forsaken := l.forsaken.LoadAndDelete(row.Holder)
+	if forsaken {
 		h.holder = row.Holder
 	}
+	return forsaken
 }
 
 // forget drops what nobody came back for.
