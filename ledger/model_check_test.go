@@ -90,6 +90,26 @@ func (m *machine) compareTransactions() {
 		want[rowName(r.Transaction)] = rowShape(r.Transaction)
 	}
 	m.same("transactions", got, want)
+	m.compareNames()
+}
+
+// compareNames: a movement is found by every name it was told by.
+func (m *machine) compareNames() {
+	look, got, want := map[ledger.Name]bool{}, map[string]string{}, map[string]string{}
+	for k, id := range m.ideal.names {
+		if m.ideal.rows[rowKey{k.account, k.kind, id}] != nil {
+			n := ledger.Name{Account: k.account, Kind: k.kind, ID: k.id}
+			look[n], want[fmt.Sprint(n)] = true, id
+		}
+	}
+	found, err := m.book.FindTransactions(m.ctx, look)
+	if err != nil {
+		m.fail("%v", err)
+	}
+	for n, t := range found {
+		got[fmt.Sprint(n)] = t.TransactionID
+	}
+	m.same("names", got, want)
 }
 
 func rowName(t models.Transaction) string {

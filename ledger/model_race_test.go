@@ -72,10 +72,11 @@ func sideBySide(t *testing.T, book *ledger.Ledger, clock *modelClock, scripts []
 	}
 	wg.Wait()
 	_, err := book.Sweep(t.Context())
-	if clock.now().Sub(modelStart) < 24*time.Hour { // then a key may be used anew
-		err = errors.Join(err, firsts.check())
+	err = errors.Join(errors.Join(failures...), err)
+	if clock.now().Sub(modelStart) >= 24*time.Hour {
+		return err // a key may be used anew by then
 	}
-	return errors.Join(errors.Join(failures...), err)
+	return errors.Join(err, firsts.check())
 }
 
 // firstAnswers are the answers under a key that are no repeats.
