@@ -29,6 +29,7 @@ func TestModelSideBySide(t *testing.T) {
 			if why := sideBySide(t, book, clock, scripts); why != nil {
 				rt.Fatalf("%v\n%v", why, scripts)
 			}
+			expireAll(rt, book)
 			checkBooks(rt, book)
 			checkMessages(rt, book)
 			again := onlyTold(scripts)
@@ -41,6 +42,15 @@ func TestModelSideBySide(t *testing.T) {
 			}
 		})
 	}, clock.options())
+}
+
+// expireAll closes what is due by now; nothing stays noted that is.
+func expireAll(rt *rapid.T, book *ledger.Ledger) {
+	_, err := book.Expire(rt.Context(), 1_000)
+	left, readErr := book.Due(rt.Context())
+	if err != nil || readErr != nil || left != 0 {
+		rt.Fatalf("%d orders are still noted for closing (%v, %v)", left, err, readErr)
+	}
 }
 
 // sideBySide tells scripts at once, and lets what has slipped between two commits find its place.

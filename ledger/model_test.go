@@ -126,7 +126,7 @@ func pace(t *testing.T, steps, perScript int) (far bool) {
 type machine struct {
 	ctx    context.Context
 	book   *ledger.Ledger
-	ideal  *ideal
+	ideal  *ideal // nil: side by side with others, when it cannot say what comes of a step
 	clock  *modelClock
 	tokens map[string]string // by the script's name for it: what was issued
 	seen   seen
@@ -271,7 +271,7 @@ func (m *machine) expire() (string, error) {
 		return "", err
 	}
 	left, err := m.book.Due(m.ctx)
-	if left > 0 {
+	if left > 0 && m.ideal != nil { // side by side others may have become due since
 		m.fail("%d orders are still noted for closing", left)
 	}
 	return fmt.Sprintf("closed %d", n), err
