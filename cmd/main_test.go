@@ -13,7 +13,25 @@ import (
 	"paybook/ledger/ledgertest"
 )
 
-func TestMain(m *testing.M) { os.Exit(ledgertest.Main(m)) }
+func TestMain(m *testing.M) {
+	if length := os.Getenv(asApp); length != "" {
+		os.Exit(runAsApp(length))
+	}
+	os.Exit(ledgertest.Main(m))
+}
+
+// asApp makes this test binary the program, with leases of this length.
+const asApp = "TEST_AS_APP"
+
+func runAsApp(length string) int {
+	lease, err := time.ParseDuration(length)
+	if err != nil {
+		panic(err)
+	}
+	results := &checkedWriter{w: os.Stdout}
+	a := &app{in: os.Stdin, out: results, err: os.Stderr, now: time.Now, env: os.LookupEnv, lease: lease}
+	return a.run(context.Background(), os.Args[1:], results)
+}
 
 // result is what a command line leaves behind.
 type result struct {

@@ -40,7 +40,7 @@ Exit codes:
   0  balanced
   1  there are open gaps
   2  could not be done for at least one account: no or a wrong file, usage, configuration, database, busy (the same run is under
-     way elsewhere); nothing of it is written`,
+     way elsewhere, or was taken over there while this one was stalled); nothing of it is written`,
 		Example: "  app reconcile --date 2026-11-29\n  app reconcile --date 2026-11-29 --account wechatpay --statement tradebill.csv --format json\n" +
 			"  app reconcile --date 2026-11-29 --account wechatpay --no-statement",
 		Args: cobra.NoArgs,
@@ -69,11 +69,11 @@ func (a *app) reconcile(ctx context.Context, o reconcileOptions) error {
 	if out != nil {
 		defer out.discard()
 	}
-	book, err := a.openBook(ctx)
+	book, done, err := a.openBookOfRuns(ctx)
 	if err != nil {
 		return err
 	}
-	defer book.Close()
+	defer done()
 	var items []reconcile.Item
 	for _, account := range accounts {
 		if ctx.Err() != nil {
@@ -92,6 +92,36 @@ func (a *app) reconcile(ctx context.Context, o reconcileOptions) error {
 		return err
 	}
 	return reconcileResult(items)
+}
+
+// openBookOfRuns opens the book for jobs of which there may be one at a time, with Redis in front where there is one.
+func (a *app) openBookOfRuns(ctx context.Context) (book *ledger.Ledger, done func(), err error) {
+	c, err := a.config()
+	if err != nil {
+		return nil, nil, err
+	}
+	gate, err := c.Redis.open(nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	book, err = a.openBook(ctx, func(o *ledger.Options) {
+		o.Lease = a.lease
+		if gate != nil {
+			o.LeaseLock = gate
+		}
+	})
+	done = func() {
+		if book != nil {
+			_ = book.Close()
+		}
+		if gate != nil {
+			_ = gate.Close()
+		}
+	}
+	if err != nil {
+		done()
+	}
+	return book, done, err
 }
 
 // reconcileOutput opens what --output names; nil is standard output.

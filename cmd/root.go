@@ -60,6 +60,7 @@ type app struct {
 	noMigrate  bool
 	now        func() time.Time
 	env        func(name string) (value string, set bool)
+	lease      time.Duration // how long a run's claim outlives its last sign of life; 0: the book's own default
 
 	loaded *Config
 }
