@@ -73,6 +73,11 @@ func (s *service) run(ctx context.Context, public, admin net.Listener) error {
 	jobs, stopJobs := context.WithCancel(context.WithoutCancel(ctx))
 	var running sync.WaitGroup
 	running.Go(func() { s.sweep(jobs) })
+	running.Go(func() {
+		if err := s.book.Work(jobs); err != nil {
+			s.log.Error("job queue", "error", err.Error())
+		}
+	})
 	var err error
 	select {
 	case <-ctx.Done():

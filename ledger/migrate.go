@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"fmt"
@@ -29,15 +30,19 @@ func (l *Ledger) migrator() (*goose.Provider, error) {
 	if err != nil {
 		return nil, err
 	}
-	if l.dialect.name == sqliteName {
-		return goose.NewProvider(goose.DialectSQLite3, pool, files)
-	}
-	// replicas that start together take turns
-	turns, err := lock.NewPostgresSessionLocker()
+	river, err := l.dialect.riverMigrations(pool)
 	if err != nil {
 		return nil, err
 	}
-	return goose.NewProvider(goose.DialectPostgres, pool, files, goose.WithSessionLocker(turns))
+	if l.dialect.name == sqliteName {
+		return goose.NewProvider(goose.DialectSQLite3, pool, files, goose.WithGoMigrations(river...))
+	}
+	// replicas that start together take turns
+	turns, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(1, 300)) // seconds, times
+	if err != nil {
+		return nil, err
+	}
+	return goose.NewProvider(goose.DialectPostgres, pool, files, goose.WithSessionLocker(turns), goose.WithGoMigrations(river...))
 }
 
 // Migrate applies what is missing and returns the files it applied.
@@ -52,10 +57,12 @@ func (l *Ledger) Migrate(ctx context.Context) ([]string, error) {
 	}
 	var files []string
 	for _, r := range done {
-		files = append(files, r.Source.Path)
+		files = append(files, fileOf(r.Source))
 	}
 	return files, nil
 }
+
+func fileOf(s *goose.Source) string { return cmp.Or(s.Path, riverFile(s.Version)) }
 
 // MigrationStatus lists every step and whether the database has it.
 func (l *Ledger) MigrationStatus(ctx context.Context) ([]Migration, error) {
@@ -69,7 +76,7 @@ func (l *Ledger) MigrationStatus(ctx context.Context) ([]Migration, error) {
 	}
 	var list []Migration
 	for _, s := range status {
-		list = append(list, Migration{Version: s.Source.Version, File: s.Source.Path, Applied: s.State == goose.StateApplied})
+		list = append(list, Migration{Version: s.Source.Version, File: fileOf(s.Source), Applied: s.State == goose.StateApplied})
 	}
 	return list, nil
 }
