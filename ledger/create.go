@@ -131,7 +131,17 @@ func (l *Ledger) insertNew(tx *gorm.DB, o models.Order, items []models.Item) err
 	b := l.sql("INSERT INTO orders (" + orderColumns + ") VALUES ")
 	b.order(true, o, o.CreatedAt)
 	p := pipe{tx: tx}
+	queued := false
+	p.read(l.sql("SELECT 1 FROM accepted WHERE order_id = ").arg(o.OrderID), func(rows scanner) error { queued = true; return nil })
 	p.writeOr(b.add(" ON CONFLICT (order_id) DO NOTHING"), 1, func() error { return &OrderExists{o.OrderID} })
+	l.insertItems(&p, items)
+	if err := p.flush(); err != nil || !queued {
+		return err
+	}
+	return &OrderExists{o.OrderID}
+}
+
+func (l *Ledger) insertItems(p *pipe, items []models.Item) {
 	eachSlice(items, func(chunk []models.Item) {
 		b := l.sized("INSERT INTO items (order_id, sku, quantity) VALUES ", 3*len(chunk))
 		for n, i := range chunk {
@@ -139,12 +149,11 @@ func (l *Ledger) insertNew(tx *gorm.DB, o models.Order, items []models.Item) err
 		}
 		p.write(b, len(chunk))
 	})
-	return p.flush()
 }
 
-// writeNew applies what was parked for a new order, and writes what it takes from stock.
-func (e *engine) writeNew(id string) error {
-	parked, err := e.l.parkedOf(e.tx, []string{id})
+// writeNew applies what was parked for new orders, and writes what they take from stock.
+func (e *engine) writeNew(ids ...string) error {
+	parked, err := e.l.parkedOf(e.tx, ids)
 	switch {
 	case err != nil:
 		return err

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 
 	"gorm.io/gorm"
@@ -109,4 +110,16 @@ func (s *Holder) CreateOrder(ctx context.Context, o NewOrder, say func(models.Or
 		do: func(tx *gorm.DB, now time.Time) (models.Order, error) { return s.l.createIn(tx, o, now) }})
 	s.l.letGo(ctx, s.h, err == nil)
 	return answer, err
+}
+
+// MessageTopics lists what the shop is told about an order.
+func (l *Ledger) MessageTopics(ctx context.Context, orderID string) (topics []string, err error) {
+	b := l.sql("SELECT topic FROM messages WHERE order_id = ").arg(orderID).add(" ORDER BY id")
+	err = query(l.read.WithContext(ctx), b.String(), b.args, func(rows *sql.Rows) error {
+		var topic string
+		err := rows.Scan(&topic)
+		topics = append(topics, topic)
+		return err
+	})
+	return topics, err
 }

@@ -57,9 +57,27 @@ func (l *Ledger) Work(ctx context.Context) error {
 	}
 }
 
+// startQueue prepares what puts jobs into the queue and gathers orders to be accepted.
+func (l *Ledger) startQueue() error {
+	pool, err := l.db.DB()
+	if err != nil {
+		return err
+	}
+	if l.jobs, err = river.NewClient(l.dialect.riverDriver(pool), &river.Config{Logger: l.jobLog(), MaxAttempts: math.MaxInt16}); err != nil {
+		return fmt.Errorf("job queue: %w", err)
+	}
+	l.accepts = &group[*accepting]{most: l.options.BatchMax, do: l.acceptAll}
+	return nil
+}
+
+func (l *Ledger) jobLog() *slog.Logger {
+	return slog.New(&quiet{Handler: l.log.Handler(), said: newSaid()})
+}
+
 func (l *Ledger) jobConfig() *river.Config {
 	workers := river.NewWorkers()
 	river.AddWorker(workers, river.WorkFunc(func(ctx context.Context, _ *river.Job[tendJob]) error { return l.tendOrders(ctx) }))
+	river.AddWorker(workers, river.WorkFunc(func(ctx context.Context, job *river.Job[writeJob]) error { return l.writeBatch(ctx, job.Args.Batch) }))
 	every := river.NewPeriodicJob(river.PeriodicInterval(tendEvery), func() (river.JobArgs, *river.InsertOpts) {
 		return tendJob{}, &river.InsertOpts{MaxAttempts: 1} // the next comes anyway
 	}, &river.PeriodicJobOpts{RunOnStart: true})
@@ -77,7 +95,7 @@ func (l *Ledger) jobConfig() *river.Config {
 		MaxAttempts:                 math.MaxInt16, // an accepted order is never given up
 		RetryPolicy:                 jobRetry{},
 		ReindexerIndexNames:         []string{}, // it waits for locks longer than our connections may
-		Logger:                      slog.New(&quiet{Handler: l.log.Handler(), said: newSaid()}),
+		Logger:                      l.jobLog(),
 	}
 }
 
@@ -102,17 +120,23 @@ func (tendJob) Kind() string { return "orders_tend" }
 // expireBunch is how many orders are closed in one transaction.
 const expireBunch = 200
 
-// tendOrders closes what was not paid in time.
+// tendOrders closes what was not paid in time, and writes what was accepted and got stuck.
 func (l *Ledger) tendOrders(ctx context.Context) error {
+	return errors.Join(l.expireAll(ctx), l.writeStuck(ctx))
+}
+
+func (l *Ledger) expireAll(ctx context.Context) error {
 	for ctx.Err() == nil {
 		closed, err := l.Expire(ctx, expireBunch)
+		if closed > 0 {
+			l.log.Info("orders closed that were not paid in time", "count", closed)
+		}
 		if err != nil {
 			return fmt.Errorf("close orders that were not paid in time: %w", err)
 		}
 		if closed == 0 {
 			return nil
 		}
-		l.log.Info("orders closed that were not paid in time", "count", closed)
 	}
 	return ctx.Err()
 }

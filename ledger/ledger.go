@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/riverqueue/river"
 	"gorm.io/gorm"
 )
 
@@ -51,7 +52,9 @@ type Ledger struct {
 	elsewhere map[string]bool
 	commits   *committer
 	refused   *allowances
-	forsaken  sync.Map // holders whose hold of a key could not be let go, and when it ends by itself
+	forsaken  sync.Map               // holders whose hold of a key could not be let go, and when it ends by itself
+	jobs      *river.Client[*sql.Tx] // puts jobs into the queue; Work has its own
+	accepts   *group[*accepting]
 	tending   sync.Mutex
 	pruned    time.Time
 	swept     key          // where the next Tend goes on
@@ -69,6 +72,9 @@ func Open(ctx context.Context, dsn string, o Options) (*Ledger, error) {
 		return nil, err
 	}
 	if err := l.upToDate(ctx); err != nil {
+		return nil, errors.Join(err, l.closePools())
+	}
+	if err := l.startQueue(); err != nil {
 		return nil, errors.Join(err, l.closePools())
 	}
 	l.refused = newAllowances(o.RefusedBytes)
@@ -111,6 +117,7 @@ func setDefaults(o *Options) {
 
 // Close waits for what is being committed and closes the pools.
 func (l *Ledger) Close() error {
+	l.accepts.close()
 	l.commits.stop()
 	return l.closePools()
 }
