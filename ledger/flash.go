@@ -62,27 +62,6 @@ func (l *Ledger) AcceptOrder(ctx context.Context, k Key, o NewOrder, say func(mo
 	return *w.answer, nil
 }
 
-// AnswersOf reads what requests under these keys were answered, if they were: an answer for each that has one, or the error that its
-// repeat would get. Keys that nobody has used yet are left out.
-func (l *Ledger) AnswersOf(ctx context.Context, keys []Key) (map[Key]Answer, map[Key]error, error) {
-	rows, p := map[keyID]*models.Token{}, pipe{tx: l.read.WithContext(ctx)}
-	l.pipeTokens(&p, keys, rows)
-	if err := p.flush(); err != nil {
-		return nil, nil, err
-	}
-	answers, refusals := map[Key]Answer{}, map[Key]error{}
-	for _, k := range keys {
-		h := hold{Key: k}
-		switch known, err := h.judge(rows[k.id()], l.clock()); {
-		case err != nil:
-			refusals[k] = err
-		case known != nil:
-			answers[k] = *known
-		}
-	}
-	return answers, refusals, nil
-}
-
 // acceptAll writes a bunch. When it fails for a reason of its content each is tried alone.
 func (l *Ledger) acceptAll(bunch []*accepting) {
 	err := l.acceptTogether(bunch)

@@ -57,7 +57,7 @@ func (l *Ledger) Work(ctx context.Context) error {
 	}
 }
 
-// startQueue prepares what puts jobs into the queue and gathers orders to be accepted.
+// startQueue prepares what puts jobs into the queue, and what gathers orders to be accepted.
 func (l *Ledger) startQueue() error {
 	pool, err := l.db.DB()
 	if err != nil {
@@ -67,6 +67,7 @@ func (l *Ledger) startQueue() error {
 		return fmt.Errorf("job queue: %w", err)
 	}
 	l.accepts = &group[*accepting]{most: l.options.BatchMax, do: l.acceptAll}
+	l.asked = &group[*asking]{most: inChunk, do: l.answerAll}
 	return nil
 }
 

@@ -55,6 +55,7 @@ type Ledger struct {
 	forsaken  sync.Map               // holders whose hold of a key could not be let go, and when it ends by itself
 	jobs      *river.Client[*sql.Tx] // puts jobs into the queue; Work has its own
 	accepts   *group[*accepting]
+	asked     *group[*asking]
 	tending   sync.Mutex
 	pruned    time.Time
 	swept     key          // where the next Tend goes on
@@ -118,6 +119,7 @@ func setDefaults(o *Options) {
 // Close waits for what is being committed and closes the pools.
 func (l *Ledger) Close() error {
 	l.accepts.close()
+	l.asked.close()
 	l.commits.stop()
 	return l.closePools()
 }

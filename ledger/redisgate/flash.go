@@ -1,0 +1,179 @@
+package redisgate
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"paybook/ledger"
+	"paybook/models"
+)
+
+// Flash is the way into the book for orders of articles that many want at one moment. Redis, in one step, knows repeats and takes units;
+// who gets none is told so and costs the database one line of a shared read. Who gets some is accepted by the database
+// (ledger.AcceptOrder), which counts them itself: so however wrong Redis is, no unit is sold twice, and when Redis is away orders go the
+// usual way.
+type Flash struct {
+	book *ledger.Ledger
+	gate *Gate
+	skus map[string]bool
+	log  *slog.Logger
+}
+
+// NewFlash makes it for these SKUs. log may be nil.
+func NewFlash(book *ledger.Ledger, gate *Gate, skus []string, log *slog.Logger) *Flash {
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	f := &Flash{book: book, gate: gate, skus: map[string]bool{}, log: log}
+	for _, sku := range skus {
+		f.skus[sku] = true
+	}
+	return f
+}
+
+// SKUs are those of the flash sale, sorted.
+func (f *Flash) SKUs() []string { return slices.Sorted(maps.Keys(f.skus)) }
+
+// say words an answer.
+type say = func(models.Order, error) (status int, body []byte)
+
+// Take accepts an order whose items are all of the flash sale, counted once under its key; a refusal that is an answer comes as one. taken
+// is false when the order must go the usual way: other items, or Redis is away.
+func (f *Flash) Take(ctx context.Context, k ledger.Key, o ledger.NewOrder, say say) (answer ledger.Answer, taken bool, err error) {
+	items := f.items(o)
+	if items == nil {
+		return ledger.Answer{}, false, nil
+	}
+	t := f.gate.ticket(uuid.NewString(), k, o.Order.OrderID, items)
+	for range 1 + 2*len(items) { // each SKU may have to be loaded, and be forgotten again
+		got, err := f.gate.take(ctx, t)
+		if err != nil {
+			return ledger.Answer{}, false, nil
+		}
+		switch got.what {
+		case "taken", "seen":
+			answer, err = f.accept(ctx, t, got, k, o, say)
+			return answer, true, err
+		case "out", "kept":
+			answer, err = f.tooLate(ctx, t, got, k, say)
+			return answer, true, err
+		case "spent":
+			return ledger.Answer{}, true, ledger.ErrTokenSpent
+		case "load":
+			sku := items[got.item].sku
+			if ok, err := f.gate.load(ctx, sku, func(ctx context.Context) (int64, error) { return f.available(ctx, sku) }); err != nil || !ok {
+				return ledger.Answer{}, false, nil
+			}
+		}
+	}
+	return ledger.Answer{}, false, nil
+}
+
+// items are the order's, summed by SKU and sorted; nil when the order is not for this way.
+func (f *Flash) items(o ledger.NewOrder) (items []ledgerItem) {
+	units := map[string]int64{}
+	for _, i := range o.Items {
+		if !f.skus[i.SKU] || i.Quantity < 1 || i.Quantity > unitsMost {
+			return nil
+		}
+		units[i.SKU] += i.Quantity
+	}
+	for _, sku := range slices.Sorted(maps.Keys(units)) {
+		items = append(items, ledgerItem{sku, units[sku]})
+	}
+	return items
+}
+
+// unitsMost is far below what a script's numbers hold exactly.
+const unitsMost = 1 << 40
+
+// available is what the database has of an SKU.
+func (f *Flash) available(ctx context.Context, sku string) (int64, error) {
+	s, err := f.book.Stock(ctx, sku)
+	if errors.Is(err, ledger.ErrNotFound) {
+		return 0, nil
+	}
+	return s.Available(), err
+}
+
+// accept hands the order to the database, and tells Redis what became of it.
+func (f *Flash) accept(ctx context.Context, t *ticket, got took, k ledger.Key, o ledger.NewOrder, say say) (ledger.Answer, error) {
+	var refusal error
+	answer, err := f.book.AcceptOrder(ctx, k, o, func(made models.Order, err error) (int, []byte) {
+		refusal = err
+		return say(made, err)
+	})
+	if got.what == "seen" || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return answer, err // it has no units, or nobody knows: then they count as lost after a while, and align finds them
+	}
+	how := endDone
+	switch {
+	case errors.As(refusal, new(*ledger.OutOfStock)) && err == nil && !answer.Replayed:
+		how = endDrop
+	case err != nil || refusal != nil || answer.Replayed:
+		how = endGive
+	}
+	_ = f.gate.finish(context.WithoutCancel(ctx), t, how) // as above
+	return answer, err
+}
+
+// tooLate tells that there is no more, unless the database knows the request: it may have got its units before Redis forgot it.
+func (f *Flash) tooLate(ctx context.Context, t *ticket, got took, k ledger.Key, say say) (ledger.Answer, error) {
+	if k.Token != "" {
+		if known, ok, err := f.book.Answered(ctx, k); ok || err != nil {
+			return known, err
+		}
+	}
+	if got.kept != nil {
+		return *got.kept, nil
+	}
+	item := t.items[got.item]
+	status, body := say(models.Order{}, &ledger.OutOfStock{SKU: item.sku, Wanted: item.units, Available: got.left})
+	answer := ledger.Answer{Status: status, Body: body}
+	if k.Token == "" {
+		return answer, nil
+	}
+	return f.gate.keep(ctx, t, answer), nil
+}
+
+// alignEvery is how often Redis's figures are held against the database's: units come back when orders close, and the usual way takes some.
+const alignEvery = 2 * time.Second
+
+// Run keeps Redis's figures what the database says, until ctx ends. Every replica may.
+func (f *Flash) Run(ctx context.Context) {
+	tick := time.NewTicker(alignEvery)
+	defer tick.Stop()
+	for {
+		for _, sku := range f.SKUs() {
+			if err := f.align(ctx, sku); err != nil {
+				f.log.Debug("flash sale: not compared", "sku", sku, "error", err.Error())
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// align sets an SKU's figure to the database's, unless a request is under way just now.
+func (f *Flash) align(ctx context.Context, sku string) error {
+	have, err := f.gate.look(ctx, sku, true)
+	wrong := isWrongType(err) // somebody has used our key for something else
+	if !wrong && (err != nil || !have.known || have.flying > 0) {
+		return err
+	}
+	n, err := f.available(ctx, sku)
+	if err != nil || n == have.left && !wrong {
+		return err
+	}
+	_, err = f.gate.put(ctx, sku, have.version, n)
+	return err
+}
