@@ -47,12 +47,14 @@ func (e *NotInState) Error() string {
 // Is makes errors.Is(err, ErrState) hold.
 func (e *NotInState) Is(target error) bool { return target == ErrState }
 
-// Act moves an order by one row of the state table. An order that is not here is an ErrNotFound, another version than the given one a
+// Act moves an order by one row of the state table; one that is only accepted is written first. An order that is not here is an ErrNotFound, another version than the given one a
 // *StaleVersion, a state without such a row a *NotInState; then nothing is written.
 func (l *Ledger) Act(ctx context.Context, a Act) (moved models.Order, err error) {
-	err = l.retryTx(ctx, func(tx *gorm.DB) (err error) {
-		moved, err = l.actIn(tx, a, l.clock())
-		return err
+	err = l.whenWritten(ctx, a.OrderID, func() error {
+		return l.retryTx(ctx, func(tx *gorm.DB) (err error) {
+			moved, err = l.actIn(tx, a, l.clock())
+			return err
+		})
 	})
 	if err != nil {
 		return models.Order{}, err

@@ -140,8 +140,8 @@ func (l *Ledger) pipeTokens(p *pipe, keys []Key, into map[keyID]*models.Token) {
 	})
 }
 
-// QueuedOrder is an order that was accepted and is not written yet: version 0, unpaid. ErrNotFound when there is none, so ask for it
-// before the written one, or once more after it: it may be written at this very moment.
+// QueuedOrder is an order that was accepted and is not written yet: version 0, unpaid. ErrNotFound when there is none; then ask for the
+// written one once more, it may have been written at this very moment.
 func (l *Ledger) QueuedOrder(ctx context.Context, id string) (models.Order, error) {
 	b := l.sql("SELECT " + acceptedColumns + " FROM accepted WHERE order_id = ").arg(id)
 	var found *accepted

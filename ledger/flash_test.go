@@ -232,6 +232,31 @@ func TestAcceptedNumberIsTaken(t *testing.T) {
 	})
 }
 
+// Who moves an accepted order does not have to wait for its job.
+func TestAcceptedIsMovedBeforeItIsWritten(t *testing.T) {
+	ledgertest.Each(t, func(t *testing.T, book *ledger.Ledger) {
+		stocked(t, book, "SKU", 10)
+		for _, id := range []string{"O1", "O2", "O3"} {
+			if _, err := book.AcceptOrder(t.Context(), ledger.Key{}, hot(id, 3), told); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if o, err := book.Act(t.Context(), ledger.Act{OrderID: "O1", On: models.OrderPay}); err != nil || o.Status != models.Paying || o.Version != 2 {
+			t.Error(o, err)
+		}
+		if a, err := book.ActOnce(t.Context(), ledger.Key{Token: "k", Fingerprint: "f"}, ledger.Act{OrderID: "O2", On: models.OrderCancel}, told); err != nil || a.Status != 201 {
+			t.Error(a, err)
+		}
+		if _, err := book.Act(t.Context(), ledger.Act{OrderID: "nobody's", On: models.OrderPay}); !errors.Is(err, ledger.ErrNotFound) {
+			t.Error(err)
+		}
+		books(t, book, "SKU", 6, 0)
+		working(t, book)
+		eventually(t, "the job has run", func() bool { return len(allOrders(t, book)) == 3 })
+		books(t, book, "SKU", 6, 0)
+	})
+}
+
 // A payment that arrives before its accepted order is written pays it when it is.
 func TestAcceptedIsPaidBeforeItIsWritten(t *testing.T) {
 	ledgertest.Each(t, func(t *testing.T, book *ledger.Ledger) {

@@ -65,6 +65,25 @@ func (l *Ledger) writeStuck(ctx context.Context) error {
 	return err
 }
 
+// whenWritten does something with an order; if it is not here it may be accepted, and is written before its job comes to it.
+func (l *Ledger) whenWritten(ctx context.Context, id string, do func() error) error {
+	err := do()
+	if !errors.Is(err, ErrNotFound) {
+		return err
+	}
+	var batch string
+	b := l.sql("SELECT batch FROM accepted WHERE order_id = ").arg(id)
+	if err := query(l.read.WithContext(ctx), b.String(), b.args, func(rows *sql.Rows) error { return rows.Scan(&batch) }); err != nil {
+		return err
+	}
+	if batch != "" {
+		if err := l.writeAccepted(ctx, batch, id); err != nil {
+			return err
+		}
+	}
+	return do() // without a batch too: its job may have been at it
+}
+
 func (l *Ledger) acceptedIn(ctx context.Context, batch string) (ids []string, err error) {
 	b := l.sql("SELECT order_id FROM accepted WHERE batch = ").arg(batch).add(" ORDER BY order_id")
 	err = query(l.read.WithContext(ctx), b.String(), b.args, func(rows *sql.Rows) error {

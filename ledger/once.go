@@ -36,9 +36,13 @@ func (l *Ledger) CreateOrderOnce(ctx context.Context, k Key, o NewOrder, say fun
 
 // ActOnce is Act, counted once under a key, as CreateOrderOnce; what is kept are a *StaleVersion and a *NotInState. An order that is not
 // here is an ErrNotFound, which is not kept.
-func (l *Ledger) ActOnce(ctx context.Context, k Key, a Act, say func(models.Order, error) (status int, body []byte)) (Answer, error) {
-	return l.once(ctx, k, request{orderID: a.OrderID, say: say,
-		do: func(tx *gorm.DB, now time.Time) (models.Order, error) { return l.actIn(tx, a, now) }})
+func (l *Ledger) ActOnce(ctx context.Context, k Key, a Act, say func(models.Order, error) (status int, body []byte)) (answer Answer, err error) {
+	err = l.whenWritten(ctx, a.OrderID, func() (err error) {
+		answer, err = l.once(ctx, k, request{orderID: a.OrderID, say: say,
+			do: func(tx *gorm.DB, now time.Time) (models.Order, error) { return l.actIn(tx, a, now) }})
+		return err
+	})
+	return answer, err
 }
 
 // request is what is to be done once.
