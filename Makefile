@@ -51,9 +51,13 @@ bench: ## Measure callbacks and reconciliation against plain PostgreSQL (N, ROUN
 	@.ci/setup
 	@testdata/bench/run
 
+flash: ## Sell 10,000 units of one article to 50,000 buyers three ways, against the textbook transaction (UNITS=…)
+	@.ci/setup
+	@REQUIRE_REDIS=1 go test ./ledger/redisgate -run '^$$' -bench FlashSale -benchtime 1x -timeout 60m
+
 tools: ## Fetch and build what `make lint` and `make race` need, to work offline later
 	@.ci/setup race
 	@go mod download
 	@$(LINTER) version
 
-.PHONY: help test race model fuzz crosscheck lint gofmt vet golangci demo build bench tools
+.PHONY: help test race fuzz crosscheck lint gofmt vet golangci demo build bench flash tools
