@@ -178,7 +178,9 @@ func benchBook(b *testing.B, c *ledgertest.Cluster, name string, units int) *led
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { book.Close() })
-	_, err = book.ImportStock(context.Background(), func(yield func(models.Stock, error) bool) { yield(models.Stock{SKU: "SKU", Quantity: int64(units)}, nil) })
+	_, err = book.ImportStock(context.Background(), func(yield func(models.Stock, error) bool) {
+		yield(models.Stock{SKU: "SKU", Quantity: int64(units)}, nil)
+	})
 	if err != nil {
 		b.Fatal(err)
 	}
