@@ -32,6 +32,7 @@ type Config struct {
 	RetryWindow    time.Duration  // how long a client of POST /orders may repeat itself
 	TokenLife      time.Duration  // how long a token of POST /tokens may be spent
 	Redis          Redis          // in front of the database; zero: none
+	Flash          []string       // SKUs whose orders take the way of a flash sale, which needs Redis
 	BodyMax        int64          // bytes of a callback's body
 	LogLevel       slog.Level
 	ShutdownDelay  time.Duration // between "not ready" and closing the door, for the balancer to notice
@@ -91,11 +92,12 @@ func readConfig(s *section) *Config {
 		PublicURL:   readPublicURL(s),
 	}
 	c.TrustedProxies = readProxies(s)
-	orders := s.object("orders", "payment_window", "retry_window", "token_life")
+	orders := s.object("orders", "payment_window", "retry_window", "token_life", "flash")
 	c.PaymentWindow = orders.duration("payment_window", 30*time.Minute, time.Minute, 366*24*time.Hour)
 	c.RetryWindow = orders.duration("retry_window", 2*time.Minute, time.Minute, 366*24*time.Hour)
 	c.TokenLife = readTokenLife(orders, c.PaymentWindow)
 	c.Redis = readRedis(s.object("redis", "url", "timeout", "prefix"))
+	c.Flash = readFlash(orders, c.Redis)
 	c.BodyMax = s.object("limits", "body").size("body", callback.BodyMax, 1<<10, 64<<20)
 	c.LogLevel = readLevel(s.object("log", "level"))
 	c.ShutdownDelay = s.object("shutdown", "delay").duration("delay", 1200*time.Millisecond, 0, time.Minute)

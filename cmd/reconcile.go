@@ -54,6 +54,7 @@ Exit codes:
 	f.StringVar(&o.output, "output", "", "write the report to `FILE`; - is standard output")
 	f.BoolVar(&o.dryRun, "dry-run", false, "find everything out, write nothing to the book")
 	formatFlag(c, &o.format, reportFormats...)
+	c.AddCommand(newReconcileStockCommand(a))
 	return c
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"paybook/ledger"
+	"paybook/ledger/redisgate"
 	"paybook/ledger/shop"
 )
 
@@ -92,6 +93,9 @@ func runServe(ctx context.Context, a *app, o serveOptions) error {
 	}
 	s := newService(conf, book, log, numbers, a.now)
 	s.replayClock = o.replayClock
+	if len(conf.Flash) > 0 {
+		s.flash = redisgate.NewFlash(book, gate, conf.Flash, log)
+	}
 	s.announce(a, public, admin)
 	return errors.Join(s.run(ctx, public, admin), book.Close())
 }

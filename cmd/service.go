@@ -11,6 +11,7 @@ import (
 
 	"paybook/callback"
 	"paybook/ledger"
+	"paybook/ledger/redisgate"
 	"paybook/ledger/shop"
 )
 
@@ -27,6 +28,7 @@ type service struct {
 	ready       *readiness
 	replayClock bool
 	drain       time.Duration
+	flash       *redisgate.Flash           // nil: no flash sale
 	watch       func(callback.Observation) // told of every callback beside the metrics; nil: nobody
 }
 
@@ -56,10 +58,14 @@ func (s *service) callbacks() *callback.Server {
 
 // shop are the routes that the shop's own back end calls.
 func (s *service) shop() *shop.Server {
-	return &shop.Server{
+	server := &shop.Server{
 		Book: s.book, Keys: s.conf.APIKeys, Now: s.now, Log: s.log, PaymentWindow: s.conf.PaymentWindow, TokenLife: s.conf.TokenLife,
 		Observe: s.metrics.shop,
 	}
+	if s.flash != nil {
+		server.Fast = s.flash
+	}
+	return server
 }
 
 // run serves until ctx ends, and then stops in an order in which no callback is lost: not ready, so that the balancer sends no
@@ -78,6 +84,9 @@ func (s *service) run(ctx context.Context, public, admin net.Listener) error {
 			s.log.Error("job queue", "error", err.Error())
 		}
 	})
+	if s.flash != nil {
+		running.Go(func() { s.flash.Run(jobs) })
+	}
 	var err error
 	select {
 	case <-ctx.Done():

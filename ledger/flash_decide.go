@@ -142,7 +142,7 @@ func (l *Ledger) pipeTokens(p *pipe, keys []Key, into map[keyID]*models.Token) {
 
 // QueuedOrder is an order that was accepted and is not written yet: version 0, unpaid. ErrNotFound when there is none; then ask for the
 // written one once more, it may have been written at this very moment.
-func (l *Ledger) QueuedOrder(ctx context.Context, id string) (models.Order, error) {
+func (l *Ledger) QueuedOrder(ctx context.Context, id string) (NewOrder, error) {
 	b := l.sql("SELECT " + acceptedColumns + " FROM accepted WHERE order_id = ").arg(id)
 	var found *accepted
 	err := query(l.read.WithContext(ctx), b.String(), b.args, func(rows *sql.Rows) (err error) {
@@ -153,9 +153,9 @@ func (l *Ledger) QueuedOrder(ctx context.Context, id string) (models.Order, erro
 		err = fmt.Errorf("order %q: %w", short(id, 40), ErrNotFound)
 	}
 	if err != nil {
-		return models.Order{}, err
+		return NewOrder{}, err
 	}
-	return found.order, nil
+	return NewOrder{Order: found.order, Items: found.items}, nil
 }
 
 // accepted is a row of that table.

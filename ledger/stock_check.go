@@ -3,6 +3,8 @@ package ledger
 import (
 	"context"
 	"database/sql"
+	"errors"
+	"fmt"
 
 	"gorm.io/gorm"
 
@@ -29,14 +31,8 @@ func (l *Ledger) CheckStock(ctx context.Context) (list []StockCheck, err error) 
 		options = nil // there a transaction is a snapshot
 	}
 	err = l.read.WithContext(ctx).Transaction(func(tx *gorm.DB) error {
-		found, err := l.stockRows(tx)
+		found, err := l.checkStock(tx)
 		if err != nil {
-			return err
-		}
-		if err := l.addWritten(tx, found); err != nil {
-			return err
-		}
-		if err := l.addAccepted(tx, found); err != nil {
 			return err
 		}
 		for _, sku := range sortedStrings(found) {
@@ -45,6 +41,38 @@ func (l *Ledger) CheckStock(ctx context.Context) (list []StockCheck, err error) 
 		return nil
 	}, options)
 	return list, err
+}
+
+// RepairStock makes an SKU's row say what its orders say, if somebody has spoilt it by hand. Who moves units writes the row last, so while
+// it is held here no order's units are on their way. Orders that hold more units than are owned are a *StockConflict.
+func (l *Ledger) RepairStock(ctx context.Context, sku string) (now models.Stock, err error) {
+	err = l.retryTx(ctx, func(tx *gorm.DB) error {
+		held := l.sql("UPDATE stock SET reserved = reserved WHERE sku = ").arg(sku)
+		if err := changedOne(exec(tx, held.String(), held.args...)); errors.Is(err, errRetry) {
+			return fmt.Errorf("SKU %q: %w", short(sku, 40), ErrNotFound)
+		} else if err != nil {
+			return err
+		}
+		found, err := l.checkStock(tx)
+		if err != nil {
+			return err
+		}
+		c := found.of(sku)
+		if c.Reserved+c.Sold > c.Row.Quantity {
+			return &StockConflict{sku, fmt.Sprintf("has %d units, and its orders hold %d and have bought %d: import at least %d", c.Row.Quantity, c.Reserved, c.Sold, c.Reserved+c.Sold)}
+		}
+		now = c.Row
+		now.Reserved, now.Sold, now.UpdatedAt = c.Reserved, c.Sold, l.clock()
+		b := l.sql("UPDATE stock SET reserved = ").arg(now.Reserved).add(", sold = ").arg(now.Sold).add(", updated_at = ").arg(now.UpdatedAt)
+		b.add(" WHERE sku = ").arg(sku)
+		return changedOne(exec(tx, b.String(), b.args...))
+	})
+	return now, err
+}
+
+func (l *Ledger) checkStock(tx *gorm.DB) (stockChecks, error) {
+	found, err := l.stockRows(tx)
+	return found, errors.Join(err, l.addWritten(tx, found), l.addAccepted(tx, found))
 }
 
 type stockChecks map[string]*StockCheck

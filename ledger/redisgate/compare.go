@@ -90,7 +90,9 @@ func (f *Flash) CompareAll(ctx context.Context) ([]Figure, error) {
 		if err != nil {
 			return nil, err
 		}
-		now.Moving = now.Moving || now.Left != was.Left || now.Available != was.Available
+		if !now.Equal() && (now.Left != was.Left || now.Available != was.Available) {
+			now.Moving = true
+		}
 		list[i] = now
 	}
 	return list, nil

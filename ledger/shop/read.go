@@ -51,7 +51,7 @@ func (s *Server) history(ctx context.Context, id string) (ledger.OrderHistory, e
 	if errors.Is(err, ledger.ErrNotFound) { // unknown, or written just now
 		return s.Book.OrderHistory(ctx, id)
 	}
-	return ledger.OrderHistory{Order: queued}, err
+	return ledger.OrderHistory{Order: queued.Order, Items: queued.Items}, err
 }
 
 // showStock is GET /stock/{sku}.

@@ -1,0 +1,186 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"paybook/ledger"
+	"paybook/ledger/redisgate"
+)
+
+// stockLine is one SKU in the report.
+type stockLine struct {
+	SKU            string `json:"sku"`
+	Quantity       int64  `json:"quantity"`
+	Available      int64  `json:"available"`
+	Reserved       int64  `json:"reserved"`        // what the stock says
+	OrdersReserved int64  `json:"orders_reserved"` // what the orders say, queued ones among them
+	Queued         int64  `json:"queued"`
+	Sold           int64  `json:"sold"`
+	OrdersSold     int64  `json:"orders_sold"`
+	Redis          *int64 `json:"redis"`  // null: no figure there
+	Result         string `json:"result"` // equal, differs, moving
+	Reason         string `json:"reason"` // one plain sentence; "" when equal
+	Repair         string `json:"repair"` // what would be, or was, written; "" for nothing
+	Repaired       bool   `json:"repaired"`
+
+	check  ledger.StockCheck
+	figure *redisgate.Figure // nil: Redis has no part in it
+}
+
+// stockReport is what is found, and what is done about it.
+type stockReport struct {
+	book  *ledger.Ledger
+	flash *redisgate.Flash
+	lines []*stockLine
+}
+
+// read compares everything. Lines with an error: the database's part was done, Redis's was not.
+func (s *stockReport) read(ctx context.Context) error {
+	checks, err := s.book.CheckStock(ctx)
+	if err != nil {
+		return err
+	}
+	s.lines = []*stockLine{}
+	bySKU := map[string]*stockLine{}
+	add := func(c ledger.StockCheck) *stockLine {
+		l := &stockLine{SKU: c.SKU, check: c}
+		s.lines, bySKU[c.SKU] = append(s.lines, l), l
+		return l
+	}
+	for _, c := range checks {
+		add(c)
+	}
+	if s.flash != nil {
+		figures, redisErr := s.flash.CompareAll(ctx)
+		if redisErr != nil {
+			err = fmt.Errorf("redis does not answer, so its figures were not compared: start it, or correct redis.url: %w", redisErr)
+		}
+		for _, f := range figures {
+			l := bySKU[f.SKU]
+			if l == nil {
+				l = add(ledger.StockCheck{SKU: f.SKU})
+			}
+			l.figure = &f
+		}
+	}
+	for _, l := range s.lines {
+		l.judge()
+	}
+	return err
+}
+
+// judge words what was found.
+func (l *stockLine) judge() {
+	c := l.check
+	l.Quantity, l.Available = c.Row.Quantity, c.Row.Available()
+	l.Reserved, l.OrdersReserved, l.Queued, l.Sold, l.OrdersSold = c.Row.Reserved, c.Reserved, c.Queued, c.Row.Sold, c.Sold
+	l.Result, l.Reason, l.Redis = "equal", "", nil
+	var reasons []string
+	switch {
+	case !c.Known && !c.Equal():
+		reasons = append(reasons, fmt.Sprintf("the orders hold %d units and have bought %d, and the stock does not know it: import it with app import stock", c.Reserved, c.Sold))
+	case !c.Equal():
+		reasons = append(reasons, fmt.Sprintf("the stock says %d reserved and %d sold, the orders %d and %d", c.Row.Reserved, c.Row.Sold, c.Reserved, c.Sold))
+	}
+	if f := l.figure; f != nil {
+		if f.Known {
+			l.Redis = &f.Left
+		}
+		switch {
+		case f.Unusable:
+			reasons = append(reasons, "Redis's key for it holds something else")
+		case f.Moving:
+			l.Result = "moving"
+		case !f.Equal():
+			reasons = append(reasons, fmt.Sprintf("Redis says %d available, the database %d", f.Left, f.Available))
+		}
+	}
+	if len(reasons) > 0 {
+		l.Result, l.Reason = "differs", strings.Join(reasons, "; ")
+	} else if l.Result == "moving" {
+		l.Reason = "orders are being taken all the while: Redis's figure was not compared"
+	}
+}
+
+// result is the exit code.
+func (s *stockReport) result() error {
+	for _, l := range s.lines {
+		if l.Result == "differs" && !l.Repaired {
+			return errLook
+		}
+	}
+	return nil
+}
+
+// repair says what would be written, or writes it: first the stock from the orders, then Redis from the stock.
+func (s *stockReport) repair(ctx context.Context, apply bool) error {
+	if s.flash == nil {
+		return s.repairRows(ctx, apply)
+	}
+	return errors.Join(s.repairRows(ctx, apply), s.repairRedis(ctx, apply))
+}
+
+func (s *stockReport) repairRows(ctx context.Context, apply bool) error {
+	for _, l := range s.lines {
+		if c := l.check; !c.Known || c.Equal() {
+			continue
+		}
+		if !apply {
+			l.plan("stock: reserved %d → %d, sold %d → %d", l.check.Row.Reserved, l.check.Reserved, l.check.Row.Sold, l.check.Sold)
+			continue
+		}
+		was := l.check.Row
+		now, err := s.book.RepairStock(ctx, l.SKU)
+		if err != nil {
+			return err
+		}
+		l.plan("stock: reserved %d → %d, sold %d → %d", was.Reserved, now.Reserved, was.Sold, now.Sold)
+		l.Repaired = true
+	}
+	return nil
+}
+
+func (s *stockReport) repairRedis(ctx context.Context, apply bool) error {
+	for _, l := range s.lines {
+		f := l.figure
+		if f == nil || f.Moving {
+			continue
+		}
+		if apply {
+			fresh, err := s.flash.Compare(ctx, l.SKU) // the stock may have been repaired
+			if err != nil {
+				return err
+			}
+			f = &fresh
+		}
+		if f.Known && f.Equal() {
+			continue
+		}
+		had := "nothing"
+		if f.Known {
+			had = strconv.FormatInt(f.Left, 10)
+		}
+		l.plan("redis: %s → %d", had, f.Available)
+		if !apply {
+			continue
+		}
+		done, err := s.flash.Repair(ctx, *f)
+		if err != nil {
+			return err
+		}
+		l.Repaired = done // else an order was taken at this moment; the server does it itself
+	}
+	return nil
+}
+
+func (l *stockLine) plan(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if l.Repair != "" {
+		text = l.Repair + "; " + text
+	}
+	l.Repair = text
+}
