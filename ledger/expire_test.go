@@ -136,7 +136,7 @@ func TestExpirersAtOnce(t *testing.T) {
 		own(t, books[0], units("A", 3*n))
 		inParallel(10, func(part int) {
 			for i := part; i < n; i += 10 {
-				w.order(t, books[i%2], fmt.Sprintf("O%d", i), time.Duration(i)*time.Second, int64(1+i%3))
+				w.order(t, books[i%2], fmt.Sprintf("O%d", i), time.Duration(i+1)*time.Second, int64(1+i%3))
 			}
 		})
 		w.forward(time.Hour)
