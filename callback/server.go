@@ -5,14 +5,13 @@
 package callback
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
-	"runtime/debug"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -49,6 +48,7 @@ type Server struct {
 	// Observe, if set, is told of every callback, for metrics.
 	Observe func(Observation)
 
+	once     sync.Once
 	accounts map[string]Provider
 }
 
@@ -69,37 +69,44 @@ type Observation struct {
 // ReplayHeader carries the time of a request for a server with ReplayClock.
 const ReplayHeader = "App-Received-At"
 
-// Mount registers the routes. Every method arrives at receive, which answers what is no POST itself.
+// Mount registers the routes. Every method arrives at serve, which answers what is no POST itself.
 func (s *Server) Mount(g *echo.Group) {
-	if s.Now == nil {
-		s.Now = time.Now
-	}
-	if s.Log == nil {
-		s.Log = slog.New(slog.DiscardHandler)
-	}
-	if s.BodyMax == 0 {
-		s.BodyMax = BodyMax
-	}
-	if s.Patience == 0 {
-		s.Patience = Patience
-	}
-	s.accounts = map[string]Provider{}
-	for _, a := range s.Accounts {
-		s.accounts[a.Name] = a.Provider
-	}
+	s.prepare()
 	for _, path := range []string{"/callbacks/:account", "/callbacks/:account/"} { // no redirect: a provider does not follow it
-		g.Any(path, s.receive)
-		g.RouteNotFound(path, s.receive) // methods that echo has never heard of
+		g.Any(path, s.serve)
+		g.RouteNotFound(path, s.serve) // methods that echo has never heard of
 	}
 }
 
-// receive is the whole way of a callback.
-func (s *Server) receive(c echo.Context) error {
+// prepare fills in what was left out, once.
+func (s *Server) prepare() {
+	s.once.Do(func() {
+		if s.Now == nil {
+			s.Now = time.Now
+		}
+		if s.Log == nil {
+			s.Log = slog.New(slog.DiscardHandler)
+		}
+		if s.BodyMax == 0 {
+			s.BodyMax = BodyMax
+		}
+		if s.Patience == 0 {
+			s.Patience = Patience
+		}
+		s.accounts = map[string]Provider{}
+		for _, a := range s.Accounts {
+			s.accounts[a.Name] = a.Provider
+		}
+	})
+}
+
+// serve is the way of a callback that comes over HTTP.
+func (s *Server) serve(c echo.Context) error {
 	start := time.Now()
 	account := accountOf(c.Request())
 	provider, ok := s.accounts[account]
 	if !ok {
-		return echo.NewHTTPError(http.StatusNotFound, "no such account")
+		return echo.NewHTTPError(http.StatusNotFound, ErrNoAccount.Error())
 	}
 	if c.Request().Method != http.MethodPost {
 		if done, err := challenged(c, provider); done {
@@ -108,27 +115,10 @@ func (s *Server) receive(c echo.Context) error {
 		c.Response().Header().Set(echo.HeaderAllow, http.MethodPost)
 		return c.NoContent(http.StatusMethodNotAllowed)
 	}
-	if encoded(c.Request().Header) {
-		return s.refuseEncoded(c, provider, account)
-	}
-	cb, err := s.take(c, account)
-	ctx, cancel := context.WithTimeout(c.Request().Context(), s.Patience) // only now: a slow body is not the book's fault
-	defer cancel()
-	var events []models.Event
-	if err == nil {
-		events, err = verify(ctx, provider, cb)
-	}
-	o := Observation{Account: account}
-	if err != nil {
-		o.Status, err = s.refuse(c, provider, cb, err, &o)
-	} else {
-		o.Status, err = s.record(ctx, c, provider, cb, events, &o)
-	}
-	o.Took = time.Since(start)
-	if s.Observe != nil {
-		s.Observe(o)
-	}
-	return err
+	a := Arrival{Began: start, RequestID: requestID(c)}
+	a.Callback, a.Unread = s.take(c, account)
+	r := s.Receive(c.Request().Context(), a) // its patience begins only now: a slow body is not the book's fault
+	return send(c, r.Status, r.ContentType, r.Body)
 }
 
 // challenged answers a provider's check of the address, where the account has one.
@@ -165,23 +155,14 @@ func encoded(h http.Header) bool {
 	return false
 }
 
-// refuseEncoded answers a body that something has packed in the provider's own words for one it should not send like this. Nothing is
-// kept: what is in it is not what was signed.
-func (s *Server) refuseEncoded(c echo.Context, p Provider, account string) error {
-	s.Log.Warn("callback refused", "account", account, "reason", models.ReasonMalformed, "detail", "a Content-Encoding: callbacks are signed as sent, take it off on the way",
-		"status", http.StatusUnsupportedMediaType, "remote", c.RealIP(), "request_id", requestID(c))
-	if s.Observe != nil {
-		s.Observe(Observation{Account: account, Reason: models.ReasonMalformed, Status: http.StatusUnsupportedMediaType})
-	}
-	_, contentType, body := p.Reply(models.Answer{Reason: models.ReasonMalformed})
-	return send(c, http.StatusUnsupportedMediaType, contentType, body)
-}
-
-// take reads the request once, byte for byte, before anything else can.
-func (s *Server) take(c echo.Context, account string) (models.Callback, error) {
+// take reads the request once, byte for byte, before anything else can. What is packed is not read: it is refused unseen.
+func (s *Server) take(c echo.Context, account string) (models.Callback, *models.Rejection) {
 	req := c.Request()
 	cb := models.Callback{Account: account, Method: req.Method, Path: req.URL.Path, Query: req.URL.RawQuery, Headers: req.Header.Clone(), ReceivedAt: s.Now().UTC(),
 		Sender: c.RealIP()}
+	if encoded(req.Header) {
+		return cb, nil
+	}
 	if _, told := req.Header[ReplayHeader]; s.ReplayClock && told {
 		at, err := time.Parse(time.RFC3339Nano, req.Header.Get(ReplayHeader))
 		if err != nil {
@@ -190,16 +171,15 @@ func (s *Server) take(c echo.Context, account string) (models.Callback, error) {
 		cb.ReceivedAt, cb.Sender = at.UTC(), "" // a recording
 		cb.Headers.Del(ReplayHeader)
 	}
-	tooLarge := &models.Rejection{Reason: models.ReasonTooLarge, Detail: fmt.Sprintf("the body is larger than %d bytes", s.BodyMax)}
 	if req.ContentLength > s.BodyMax {
 		c.Response().Header().Set(echo.HeaderConnection, "close")
-		return cb, tooLarge
+		return cb, s.tooLarge()
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(c.Response(), req.Body, s.BodyMax))
 	var limit *http.MaxBytesError
 	switch {
 	case errors.As(err, &limit):
-		return cb, tooLarge
+		return cb, s.tooLarge()
 	case err != nil: // cut off: what came is not what was signed
 		return cb, &models.Rejection{Reason: models.ReasonMalformed, Detail: "the body was cut off"}
 	}
@@ -207,77 +187,8 @@ func (s *Server) take(c echo.Context, account string) (models.Callback, error) {
 	return cb, nil
 }
 
-// verify asks the provider. What a stranger sends must not be able to stop the server, whatever a provider's code does with it.
-func verify(ctx context.Context, p Provider, cb models.Callback) (events []models.Event, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("verify panicked: %v\n%s", r, debug.Stack())
-		}
-	}()
-	return p.Verify(ctx, cb)
-}
-
-// refuse answers a callback that was not accepted; an error that is no Rejection is a failure of ours. The evidence is kept as
-// well as can be, also when the caller is gone, which a cut-off body's is: nothing that a stranger can bring about is an error.
-func (s *Server) refuse(c echo.Context, p Provider, cb models.Callback, err error, o *Observation) (int, error) {
-	var why *models.Rejection
-	if !errors.As(err, &why) {
-		s.Log.Log(c.Request().Context(), failureLevel(c, err), "callback failed", "account", cb.Account, "request_id", requestID(c), "error", err.Error())
-		return s.answer(c, p, models.Answer{})
-	}
-	o.Reason, o.Probe = why.Reason, why.Probe
-	status, contentType, body := p.Reply(models.Answer{Reason: why.Reason})
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request().Context()), evidenceTime)
-	defer cancel()
-	kept, keepErr := s.Book.Reject(ctx, cb, why, status)
-	o.Dropped = !kept && keepErr == nil
-	level := slog.LevelWarn
-	if o.Probe {
-		level = slog.LevelInfo
-	}
-	s.Log.Log(ctx, level, "callback refused", "account", cb.Account, "reason", why.Reason, "detail", why.Detail, "status", status,
-		"kept", kept, "remote", c.RealIP(), "request_id", requestID(c))
-	if keepErr != nil {
-		s.Log.Warn("refused callback not kept", "account", cb.Account, "request_id", requestID(c), "error", keepErr.Error())
-	}
-	return status, send(c, status, contentType, body)
-}
-
-// record books the events; success is answered only when they are committed.
-func (s *Server) record(ctx context.Context, c echo.Context, p Provider, cb models.Callback, events []models.Event, o *Observation) (int, error) {
-	outcomes, err := s.Book.Record(ctx, cb, events, func(outcome models.Outcome) int {
-		status, _, _ := p.Reply(models.Answer{Outcome: outcome})
-		return status
-	})
-	if err != nil {
-		s.Log.Log(ctx, failureLevel(c, err), "callback not recorded", "account", cb.Account, "event", events[0].Kind, "transaction_id", events[0].TransactionID,
-			"request_id", requestID(c), "error", err.Error())
-		return s.answer(c, p, models.Answer{})
-	}
-	o.Outcome, o.Events, o.Outcomes = ledger.Worst(outcomes), events, outcomes
-	level := slog.LevelInfo
-	if o.Outcome == models.OutcomeApplied || o.Outcome == models.OutcomeDuplicate {
-		level = slog.LevelDebug // the book has it; what went as it should is no news
-	}
-	if !s.Log.Enabled(ctx, level) {
-		return s.answer(c, p, models.Answer{Outcome: o.Outcome})
-	}
-	s.Log.Log(ctx, level, "callback recorded", "account", cb.Account, "outcome", o.Outcome, "event", events[0].Kind,
-		"transaction_id", events[0].TransactionID, "order_id", events[0].OrderID, "request_id", requestID(c))
-	return s.answer(c, p, models.Answer{Outcome: o.Outcome})
-}
-
-// failureLevel is WARN when the caller went away before we were done; it will send again, and our own Patience was not used up.
-func failureLevel(c echo.Context, err error) slog.Level {
-	if errors.Is(err, context.Canceled) && c.Request().Context().Err() != nil {
-		return slog.LevelWarn
-	}
-	return slog.LevelError
-}
-
-func (s *Server) answer(c echo.Context, p Provider, a models.Answer) (int, error) {
-	status, contentType, body := p.Reply(a)
-	return status, send(c, status, contentType, body)
+func (s *Server) tooLarge() *models.Rejection {
+	return &models.Rejection{Reason: models.ReasonTooLarge, Detail: fmt.Sprintf("the body is larger than %d bytes", s.BodyMax)}
 }
 
 // send writes exactly these bytes: some providers compare them.
