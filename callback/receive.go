@@ -63,6 +63,12 @@ func (s *Server) Receive(ctx context.Context, a Arrival) Result {
 	return r
 }
 
+// Has says whether an account of this name is configured.
+func (s *Server) Has(account string) bool {
+	s.prepare()
+	return s.accounts[account] != nil
+}
+
 // decide refuses or records.
 func (s *Server) decide(ctx context.Context, p Provider, a Arrival, r *Result) {
 	patient, cancel := context.WithTimeout(ctx, s.Patience)
