@@ -15,7 +15,7 @@ import (
 // arrows is who may import whom, of our own packages. A provider's folder stands for all of them.
 var arrows = map[string][]string{
 	"main":              {"cmd"},
-	"cmd":               {"callback", "callback/parse", "callback/PROVIDER", "ledger", "ledger/forward", "ledger/redisgate", "ledger/shop", "models", "reconcile", "reconcile/alert", "reconcile/console", "testdata"},
+	"cmd":               {"callback", "callback/parse", "callback/PROVIDER", "callback/queue", "ledger", "ledger/forward", "ledger/redisgate", "ledger/shop", "models", "reconcile", "reconcile/alert", "reconcile/console", "testdata"},
 	"callback":          {"ledger", "models"},
 	"callback/layout":   {"callback/parse", "models"},
 	"callback/parse":    {"models"},

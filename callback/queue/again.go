@@ -89,7 +89,7 @@ func (c *Consumer) bring(ctx context.Context, dead jetstream.Stream, raw *jetstr
 	case errors.Is(r.Err, callback.ErrNoAccount):
 		out.Now = reasonUnknownAccount
 	case r.Err != nil:
-		if c.book.doubt(); !c.book.open(ctx) {
+		if !c.book.doubt() {
 			return out, fmt.Errorf("queue: dead letter %d: %w", raw.Sequence, r.Err)
 		}
 		out.Now = short("failed: " + r.Err.Error())

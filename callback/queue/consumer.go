@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	fetchWait   = 2 * time.Second // of one fetch for its first message: the end waits for it, so that nothing it brings is lost on the way
-	troubleWait = time.Second     // before another try after anything failed
+	fetchWait   = time.Second // of one fetch for its first message: the end waits for it, so that nothing it brings is lost on the way
+	troubleWait = time.Second // before another try after anything failed
 )
 
 // Consumer takes callbacks from JetStream into the book.
@@ -76,7 +76,7 @@ func (c *Consumer) round(ctx context.Context) error {
 	if err := c.connected(ctx); err != nil {
 		return err
 	}
-	if !c.book.open(ctx) {
+	if !c.book.open() {
 		sleep(ctx, troubleWait/4)
 		return nil
 	}
@@ -94,7 +94,7 @@ func (c *Consumer) round(ctx context.Context) error {
 		n--
 		c.busy.Go(func() {
 			defer c.give(1)
-			c.handle(context.WithoutCancel(ctx), p, msg)
+			c.handle(ctx, p, msg)
 		})
 	}
 	return c.unlessAway(batch.Error())

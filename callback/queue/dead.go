@@ -24,7 +24,7 @@ const detailMax = 300
 
 // bury makes a dead letter of it, and terminates it only when that is stored.
 func (c *Consumer) bury(ctx context.Context, d *delivery, result Result, reason, detail string) {
-	ctx, cancel := context.WithTimeout(ctx, askTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askTime)
 	defer cancel()
 	if _, err := d.from.js.PublishMsg(ctx, d.deadLetter(&c.o, reason, detail)); err != nil {
 		c.o.Log.Error("dead letter not stored, the message stays", "message", d.id(), "reason", reason, "subject", c.o.DeadSubject, "error", deadError(err))

@@ -30,9 +30,9 @@
 //	booked, or a duplicate, or of any other outcome    acknowledged after the commit, with the server's confirmation
 //	refused (forged, unreadable, too large, …)         kept as evidence like over HTTP, then a dead letter
 //	no such account                                    a dead letter
-//	a failure of ours                                  again after 1 s, 2 s, 4 s … 5 min; after max_deliver deliveries a dead letter
+//	a failure of ours                                  again after 1 s, 2 s, 4 s … 5 min; at delivery max_deliver a dead letter
 //
-// While the book cannot record, nothing is fetched, and no delivery counts as a message's last.
+// While the book cannot record, nothing is fetched, and what has been fetched waits here: its deliveries are not used up.
 //
 // A dead letter is the message with its body and headers, stored under <dead_subject>.<account>, and these further headers. Only when it
 // is stored is the message terminated.

@@ -39,10 +39,13 @@ func ensure(ctx context.Context, conn *nats.Conn, o *Options) (*place, error) {
 	if p.stream, err = ensureStream(ctx, js, o); err != nil {
 		return nil, err
 	}
+	if p.pull, err = findConsumer(ctx, p.stream, o); err != nil { // before anything is made that would be of no use
+		return nil, err
+	}
 	if p.dead, err = ensureDead(ctx, js, o); err != nil {
 		return nil, err
 	}
-	if p.pull, err = ensureConsumer(ctx, p.stream, o); err != nil {
+	if p.pull, err = fitConsumer(ctx, p.stream, p.pull, o); err != nil {
 		return nil, err
 	}
 	p.ackWait = heard(p.pull.CachedInfo().Config)
@@ -62,15 +65,9 @@ func ensureStream(ctx context.Context, js jetstream.JetStream, o *Options) (jets
 	wanted := o.Subject + ".*"
 	s, err := js.Stream(ctx, o.Stream)
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
-		if other, err := js.StreamNameBySubject(ctx, wanted); err == nil {
-			return nil, &Misfit{Setting: "queue.stream", Problem: fmt.Sprintf("there is no stream %s, and %s goes into the stream %s: name that one", o.Stream, wanted, other)}
+		if s, err = makeStream(ctx, js, o, wanted); err != nil {
+			return nil, refusedBy("queue.stream", err)
 		}
-		if o.NoCreate {
-			return nil, &Misfit{Setting: "queue.stream", Absent: true, Problem: fmt.Sprintf("there is no stream %s: make it with the subject %s, or set queue.create: true", o.Stream, wanted)}
-		}
-		s, err = create(ctx, js, jetstream.StreamConfig{Name: o.Stream, Subjects: []string{wanted}, Description: "Payment callbacks, until they are booked",
-			Retention: jetstream.WorkQueuePolicy, Storage: jetstream.FileStorage, Discard: jetstream.DiscardNew})
-		return s, refusedBy("queue.stream", err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("stream %s: %w", o.Stream, err)
@@ -81,6 +78,21 @@ func ensureStream(ctx context.Context, js jetstream.JetStream, o *Options) (jets
 			o.Stream, strings.Join(c.Subjects, ", "), wanted)}
 	}
 	return s, nil
+}
+
+// makeStream makes the stream, unless its subject goes elsewhere.
+func makeStream(ctx context.Context, js jetstream.JetStream, o *Options, wanted string) (jetstream.Stream, error) {
+	other, err := js.StreamNameBySubject(ctx, wanted)
+	switch {
+	case err == nil && other == o.Stream: // another process has just made it
+		return js.Stream(ctx, other)
+	case err == nil:
+		return nil, &Misfit{Setting: "queue.stream", Problem: fmt.Sprintf("there is no stream %s, and %s goes into the stream %s: name that one", o.Stream, wanted, other)}
+	case o.NoCreate:
+		return nil, &Misfit{Setting: "queue.stream", Absent: true, Problem: fmt.Sprintf("there is no stream %s: make it with the subject %s, or set queue.create: true", o.Stream, wanted)}
+	}
+	return create(ctx, js, jetstream.StreamConfig{Name: o.Stream, Subjects: []string{wanted}, Description: "Payment callbacks, until they are booked",
+		Retention: jetstream.WorkQueuePolicy, Storage: jetstream.FileStorage, Discard: jetstream.DiscardNew})
 }
 
 // ensureDead takes whatever stream stores the dead letters' subject.
@@ -121,32 +133,43 @@ func create(ctx context.Context, js jetstream.JetStream, c jetstream.StreamConfi
 	return s, err
 }
 
-func ensureConsumer(ctx context.Context, s jetstream.Stream, o *Options) (jetstream.Consumer, error) {
+// findConsumer is nil when there is none yet.
+func findConsumer(ctx context.Context, s jetstream.Stream, o *Options) (jetstream.Consumer, error) {
 	c, err := s.Consumer(ctx, o.Durable)
 	switch {
-	case errors.Is(err, jetstream.ErrConsumerNotFound) && o.NoCreate:
-		return nil, &Misfit{Setting: "queue.durable", Absent: true, Problem: fmt.Sprintf("the stream %s has no consumer %s: make it (pull, ack explicit, filter %s.*), or set queue.create: true", o.Stream, o.Durable, o.Subject)}
 	case errors.Is(err, jetstream.ErrConsumerNotFound):
-		c, err = s.CreateOrUpdateConsumer(ctx, jetstream.ConsumerConfig{
-			Durable: o.Durable, Description: "Books payment callbacks", FilterSubject: filter(s, o), DeliverPolicy: jetstream.DeliverAllPolicy,
-			AckPolicy: jetstream.AckExplicitPolicy, AckWait: o.AckWait,
-			MaxDeliver:    -1,  // we count: the server would only stop, and leave the message where nobody looks
-			MaxAckPending: -1}) // what waits to be tried again must not keep the others out
-		return c, refusedBy("queue.durable", err)
+		return nil, nil
 	case errors.Is(err, jetstream.ErrNotPullConsumer):
 		return nil, misfitConsumer(o, "is a push consumer, and a pull consumer is needed")
 	case err != nil:
 		return nil, fmt.Errorf("consumer %s of stream %s: %w", o.Durable, o.Stream, err)
 	}
-	has := c.CachedInfo().Config
-	if why := unfit(has, s, o); why != "" {
+	if why := unfit(c.CachedInfo().Config, s, o); why != "" {
 		return nil, misfitConsumer(o, why)
 	}
+	return c, nil
+}
+
+// fitConsumer makes the one that is missing, and gives the one that is there the configured ack_wait.
+func fitConsumer(ctx context.Context, s jetstream.Stream, c jetstream.Consumer, o *Options) (jetstream.Consumer, error) {
+	if c == nil && o.NoCreate {
+		return nil, &Misfit{Setting: "queue.durable", Absent: true, Problem: fmt.Sprintf("the stream %s has no consumer %s: make it (pull, ack explicit, filter %s.*), or set queue.create: true",
+			o.Stream, o.Durable, o.Subject)}
+	}
+	if c == nil {
+		c, err := s.CreateOrUpdateConsumer(ctx, jetstream.ConsumerConfig{
+			Durable: o.Durable, Description: "Books payment callbacks", FilterSubject: filter(s, o), DeliverPolicy: jetstream.DeliverAllPolicy,
+			AckPolicy: jetstream.AckExplicitPolicy, AckWait: o.AckWait,
+			MaxDeliver:    -1,  // we count: the server would only stop, and leave the message where nobody looks
+			MaxAckPending: -1}) // what waits to be tried again must not keep the others out
+		return c, refusedBy("queue.durable", err)
+	}
+	has := c.CachedInfo().Config
 	if has.AckWait == o.AckWait || o.NoCreate || len(has.BackOff) > 0 {
 		return c, nil
 	}
 	has.AckWait = o.AckWait
-	c, err = s.CreateOrUpdateConsumer(ctx, has)
+	c, err := s.CreateOrUpdateConsumer(ctx, has)
 	return c, refusedBy("queue.ack_wait", err)
 }
 
@@ -161,9 +184,9 @@ func unfit(c jetstream.ConsumerConfig, s jetstream.Stream, o *Options) string {
 	}
 	switch {
 	case c.AckPolicy != jetstream.AckExplicitPolicy:
-		return fmt.Sprintf("has the ack policy %s, and explicit is needed: a message counts as done only when it is booked", c.AckPolicy)
+		return fmt.Sprintf("has the ack policy %s, and explicit is needed, as a message is done only when it is booked", strings.ToLower(strings.TrimPrefix(c.AckPolicy.String(), "Ack")))
 	case c.MaxDeliver > 0 && c.MaxDeliver <= o.MaxDeliver:
-		return fmt.Sprintf("gives up after %d deliveries, before queue.max_deliver (%d) makes a dead letter: its max_deliver must be -1", c.MaxDeliver, o.MaxDeliver)
+		return fmt.Sprintf("gives up after %d deliveries, before queue.max_deliver (%d) makes a dead letter (its max_deliver should be -1)", c.MaxDeliver, o.MaxDeliver)
 	case len(takes) > 0 && !anyCovers(takes, o.Subject+".*"):
 		return fmt.Sprintf("takes %s, and not %s.*", strings.Join(takes, ", "), o.Subject)
 	}

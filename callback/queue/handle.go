@@ -30,7 +30,7 @@ func (c *Consumer) delivered(p *place, msg jetstream.Msg) (*delivery, error) {
 	return &delivery{message: m, from: p, msg: msg, account: m.account(c.o.Subject), times: meta.NumDelivered}, nil
 }
 
-// handle is the whole way of one message.
+// handle is the whole way of one message. ctx ends when the consumer shall: then what is being booked is still booked.
 func (c *Consumer) handle(ctx context.Context, p *place, msg jetstream.Msg) {
 	d, err := c.delivered(p, msg)
 	if err != nil {
@@ -38,20 +38,35 @@ func (c *Consumer) handle(ctx context.Context, p *place, msg jetstream.Msg) {
 		return
 	}
 	defer keepAlive(msg, p.ackWait)()
-	if !c.book.open(ctx) { // it was on its way when the gate was shut
-		c.again(d)
-		return
-	}
 	if d.times > c.hopeless() {
 		c.bury(ctx, d, Dead, reasonFailed, "no delivery of it ever came to an end: did it end the program each time?")
 		return
 	}
-	r := c.receive(ctx, d.arrival(d.account))
+	for try := 1; ; try++ {
+		if !c.book.wait(ctx) {
+			c.again(d)
+			return
+		}
+		r := c.receive(context.WithoutCancel(ctx), d.arrival(d.account))
+		failed := r.Err != nil && !errors.Is(r.Err, callback.ErrNoAccount)
+		// while the book is away the message waits for it here, so that its deliveries are not used up; once, because the book may
+		// also be failing for this very message
+		if !failed || try > 1 || c.book.doubt() {
+			c.settle(ctx, d, r)
+			return
+		}
+	}
+}
+
+// settle tells the server what became of it.
+func (c *Consumer) settle(ctx context.Context, d *delivery, r callback.Result) {
 	switch {
 	case errors.Is(r.Err, callback.ErrNoAccount):
 		c.bury(ctx, d, Refused, reasonUnknownAccount, "no such account is configured")
+	case r.Err != nil && d.times >= uint64(c.o.MaxDeliver):
+		c.bury(ctx, d, Dead, reasonFailed, r.Err.Error())
 	case r.Err != nil:
-		c.failed(ctx, d, r.Err)
+		c.again(d)
 	case r.Reason != "":
 		c.bury(ctx, d, Refused, string(r.Reason), r.Detail)
 	default:
@@ -78,22 +93,12 @@ func (c *Consumer) done(ctx context.Context, d *delivery) {
 	if c.beforeAck != nil {
 		c.beforeAck()
 	}
-	ctx, cancel := context.WithTimeout(ctx, askTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askTime)
 	defer cancel()
 	if err := d.msg.DoubleAck(ctx); err != nil {
 		c.o.Log.Debug("queue: booked but not acknowledged, it will come again", "message", d.id(), "error", plain(err))
 	}
 	c.observe(d, Booked)
-}
-
-// failed has it delivered again after a pause, or gives it up: when it was tried often enough, and the fault is not the book's.
-func (c *Consumer) failed(ctx context.Context, d *delivery, why error) {
-	c.book.doubt()
-	if d.times >= uint64(c.o.MaxDeliver) && c.book.sound(ctx) {
-		c.bury(ctx, d, Dead, reasonFailed, why.Error())
-		return
-	}
-	c.again(d)
 }
 
 // again gives it back.

@@ -1,6 +1,7 @@
 package queue_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -362,5 +363,32 @@ func TestStreamWithLimits(t *testing.T) {
 	dead := s.dead()
 	if len(dead) != 2 || dead[1].Subject != "callbacks-dead.demopay_more" && dead[0].Subject != "callbacks-dead.demopay_more" {
 		t.Errorf("dead letters %+v", dead)
+	}
+}
+
+// What the example's gateway publishes is understood, and a stranger cannot choose the time of receipt through it.
+func TestExampleIsUnderstood(t *testing.T) {
+	book := ledgertest.Open(t, "sqlite:"+t.TempDir()+"/app.db")
+	s := newStand(t, book, ledgertest.StartNATS(t))
+	s.run()
+	m := payment("P1", "")
+	req := httptest.NewRequest(http.MethodPost, "/callbacks/demopay?a=b%20c", bytes.NewReader(m.Data))
+	for name, values := range m.Header {
+		req.Header[http.CanonicalHeaderKey(name)] = values
+	}
+	req.Header.Set("App-Received-At", "2020-01-01T00:00:00Z")
+	at := time.Now().Add(-time.Minute).UTC().Truncate(time.Microsecond)
+	published, err := asMessage(req, at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if status := forward(t.Context(), s.js, published); status != http.StatusOK {
+		t.Fatalf("the gateway answers %d", status)
+	}
+	s.idle()
+	s.stop()
+	list := callbacks(t, book)
+	if len(list) != 1 || !list[0].Verified || list[0].Query != "a=b%20c" || !list[0].ReceivedAt.Equal(at) || !bytes.Equal(list[0].Body, m.Data) {
+		t.Errorf("evidence %+v", list)
 	}
 }
