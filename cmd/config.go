@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"paybook/callback"
+	"paybook/callback/queue"
 	"paybook/ledger"
 	"paybook/ledger/shop"
 )
@@ -27,6 +28,7 @@ type Config struct {
 	PublicURL      string         // how the world reaches us, without a slash at the end; "": unknown
 	TrustedProxies []netip.Prefix // whose X-Forwarded-For is believed
 	Accounts       []*Account     // in the order of the file
+	Queue          *queue.Options // where callbacks come from besides HTTP; nil: from nowhere
 	APIKeys        []shop.Key     // of the shop's routes; none: they answer this machine only
 	PaymentWindow  time.Duration  // how long an order made by POST /orders may be paid
 	RetryWindow    time.Duration  // how long a client of POST /orders may repeat itself
@@ -78,7 +80,7 @@ func loadConfig(name string, env func(string) (string, bool)) (*Config, error) {
 		return nil, err
 	}
 	c := readConfig(r.section(root, "", "listen", "admin_listen", "database", "public_url", "trusted_proxies", "accounts", "orders",
-		"limits", "log", "shutdown", "ledger", "api_keys", "redis"))
+		"limits", "log", "shutdown", "ledger", "api_keys", "redis", "queue"))
 	c.File, c.files = r.name, *r.files
 	return c, r.err()
 }
@@ -110,6 +112,7 @@ func readConfig(s *section) *Config {
 	}
 	c.Accounts = readAccounts(s)
 	c.APIKeys = readAPIKeys(s)
+	c.Queue = readQueue(s)
 	for _, a := range c.Accounts {
 		if a.Elsewhere {
 			c.Ledger.Elsewhere = append(c.Ledger.Elsewhere, a.Name)

@@ -87,6 +87,7 @@ func runDoctor(ctx context.Context, a *app, format string) error {
 		d.permissions(conf)
 		d.database(ctx)
 		d.redis(ctx, conf)
+		d.queue(ctx, conf)
 	}
 	if err := d.print(format); err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"paybook/callback/queue"
 	"paybook/ledger"
 )
 
@@ -193,5 +194,26 @@ func (d *doctor) clock(other time.Time, agrees string) {
 		d.add(checkFail, "clock", "%s away from the database's: run a time service on both machines", apart.Round(time.Second))
 	default:
 		d.add(checkOK, "clock", "%s; %s", now.UTC().Format(time.RFC3339), agrees)
+	}
+}
+
+// queue looks whether the queue is there and fits, and whether anything died in it.
+func (d *doctor) queue(ctx context.Context, c *Config) {
+	if c.Queue == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, doctorPatience)
+	defer cancel()
+	state, err := queue.Check(ctx, *c.Queue)
+	switch {
+	case err != nil:
+		d.add(checkFail, "queue", "%v", err)
+	case state.Missing:
+		d.add(checkOK, "queue", "%s answers (nats-server %s); stream and consumer are made at the start", state.Address, state.Version)
+	default:
+		d.add(checkOK, "queue", "%s, nats-server %s: %d waiting, %d in flight", c.Queue, state.Version, state.Waiting, state.Pending)
+	}
+	if state.Dead > 0 {
+		d.add(checkWarn, "queue", "%s: see why, cure it, and run `app consume --dead`", count(int(state.Dead), "dead letter"))
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"paybook/callback"
+	"paybook/callback/queue"
 	"paybook/ledger/shop"
 )
 
@@ -28,6 +29,7 @@ type metrics struct {
 	batches   prometheus.Histogram
 	notKept   *prometheus.CounterVec
 	probes    *prometheus.CounterVec
+	messages  *prometheus.CounterVec
 	requests  *prometheus.CounterVec
 	answered  *prometheus.HistogramVec
 }
@@ -55,7 +57,8 @@ func newMetrics() *metrics {
 			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
 		}, []string{"route"}),
 	}
-	m.registry.MustRegister(m.callbacks, m.took, m.batches, m.notKept, m.probes, m.requests, m.answered,
+	m.messages = counter("queue_messages_total", "Messages of the queue by account (empty: not configured) and result: booked, refused and dead (both dead letters), again (to be delivered again).", "account", "result")
+	m.registry.MustRegister(m.messages, m.callbacks, m.took, m.batches, m.notKept, m.probes, m.requests, m.answered,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -94,6 +97,10 @@ func (m *metrics) observe(o callback.Observation) {
 func (m *metrics) shop(o shop.Observation) {
 	m.requests.WithLabelValues(o.Route, strconv.Itoa(o.Status)).Inc()
 	m.answered.WithLabelValues(o.Route).Observe(o.Took.Seconds())
+}
+
+func (m *metrics) message(account string, r queue.Result) {
+	m.messages.WithLabelValues(account, string(r)).Inc()
 }
 
 func (m *metrics) batch(callbacks int) { m.batches.Observe(float64(callbacks)) }

@@ -143,6 +143,7 @@ func newRoot(a *app) *cobra.Command {
 	root.AddCommand(
 		newDemoCommand(a),
 		newServeCommand(a),
+		newConsumeCommand(a),
 		newMigrateCommand(a),
 		newImportCommand(a),
 		newReplayCommand(a),

@@ -96,6 +96,9 @@ func runServe(ctx context.Context, a *app, o serveOptions) error {
 	if len(conf.Flash) > 0 {
 		s.flash = redisgate.NewFlash(book, gate, conf.Flash, log)
 	}
+	if err := s.openQueue(ctx); err != nil {
+		return errors.Join(err, book.Close())
+	}
 	s.announce(a, public, admin)
 	return errors.Join(s.run(ctx, public, admin), book.Close())
 }
@@ -139,6 +142,14 @@ func guardedBy(keys []shop.Key) string {
 	return "with an API key: " + strings.Join(names, ", ")
 }
 
+func (s *service) warn(a *app) {
+	for _, account := range s.conf.Accounts {
+		for _, text := range account.warnings() {
+			fmt.Fprintln(a.err, "warning: "+text)
+		}
+	}
+}
+
 // announce says what a person wants to know at the start.
 func (s *service) announce(a *app, public, admin net.Listener) {
 	if s.replayClock {
@@ -147,17 +158,16 @@ func (s *service) announce(a *app, public, admin net.Listener) {
 	for _, text := range s.conf.warnings() {
 		fmt.Fprintln(a.err, "warning: "+text)
 	}
-	for _, account := range s.conf.Accounts {
-		for _, text := range account.warnings() {
-			fmt.Fprintln(a.err, "warning: "+text)
-		}
-	}
+	s.warn(a)
 	base := s.conf.PublicURL
 	if base == "" {
 		base = urlOf(public)
 	}
 	for _, account := range s.conf.Accounts {
 		fmt.Fprintf(a.err, "account %s: POST %s/callbacks/%s\n", account.Name, base, account.Name)
+	}
+	if s.queue != nil {
+		s.announceQueue(a)
 	}
 	shopBase := base
 	if admin != nil {

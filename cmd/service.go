@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"paybook/callback"
+	"paybook/callback/queue"
 	"paybook/ledger"
 	"paybook/ledger/redisgate"
 	"paybook/ledger/shop"
@@ -30,6 +31,7 @@ type service struct {
 	drain       time.Duration
 	flash       *redisgate.Flash           // nil: no flash sale
 	watch       func(callback.Observation) // told of every callback beside the metrics; nil: nobody
+	queue       *queue.Consumer            // nil: HTTP only
 }
 
 func newService(conf *Config, book *ledger.Ledger, log *slog.Logger, m *metrics, now func() time.Time) *service {
@@ -87,6 +89,9 @@ func (s *service) run(ctx context.Context, public, admin net.Listener) error {
 	if s.flash != nil {
 		running.Go(func() { s.flash.Run(jobs) })
 	}
+	consuming, stopConsuming := context.WithCancel(ctx) // ends with ctx at once: no balancer has to notice
+	defer stopConsuming()
+	running.Go(func() { s.takeFromQueue(consuming) })
 	var err error
 	select {
 	case <-ctx.Done():
@@ -96,9 +101,20 @@ func (s *service) run(ctx context.Context, public, admin net.Listener) error {
 	case err = <-failed:
 	}
 	s.stop(servers)
+	stopConsuming()
 	stopJobs()
 	running.Wait()
 	return err
+}
+
+// takeFromQueue runs beside the routes. What it finds wrong later than at the start does not end them.
+func (s *service) takeFromQueue(ctx context.Context) {
+	if s.queue == nil {
+		return
+	}
+	if err := s.queue.Run(ctx); err != nil {
+		s.log.Error("queue not taken from", "error", err.Error())
+	}
 }
 
 func (s *service) start(ln net.Listener, routes http.Handler, failed chan<- error) *http.Server {

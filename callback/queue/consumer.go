@@ -13,8 +13,9 @@ import (
 )
 
 const (
-	fetchWait   = time.Second // of one fetch for its first message: the end waits for it, so that nothing it brings is lost on the way
-	troubleWait = time.Second // before another try after anything failed
+	fetchWait   = time.Second      // of one fetch for its first message: the end waits for it, so that nothing it brings is lost on the way
+	prepareTime = 10 * time.Second // at the start, for a server that answers slowly
+	troubleWait = time.Second      // before another try after anything failed
 )
 
 // Consumer takes callbacks from JetStream into the book.
@@ -40,7 +41,9 @@ func New(server *callback.Server, o Options) *Consumer {
 // Prepare connects, and finds or makes the streams and the consumer. Its error is a *Misfit, or ctx's: a server that is away is only
 // logged, and Run goes on trying.
 func (c *Consumer) Prepare(ctx context.Context) error {
-	err := c.connected(ctx)
+	limited, cancel := context.WithTimeout(ctx, prepareTime)
+	defer cancel()
+	err := c.connected(limited)
 	var misfit *Misfit
 	if errors.As(err, &misfit) || ctx.Err() != nil {
 		c.close()

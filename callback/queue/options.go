@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"fmt"
 	"log/slog"
 	"net/url"
 	"strings"
@@ -71,6 +72,11 @@ func (o *Options) setDefaults() {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
+}
+
+// String is what people may know of it, in no format a secret.
+func (o Options) String() string {
+	return fmt.Sprintf("%s: stream %s, subject %s.*, consumer %s", o.address(), o.Stream, o.Subject, o.Durable)
 }
 
 // pause is how long a message waits after its n-th delivery failed.
