@@ -25,7 +25,12 @@ func newConsumeCommand(a *app) *cobra.Command {
 		Short: "Take callbacks from NATS JetStream",
 		Long: `Take callbacks from NATS JetStream, as the configuration's queue says, until SIGTERM: then what is in flight is booked and acknowledged, and
 the program ends with 0. Any number of these, and of app serve, which takes them too, may run at once. While NATS or the database is away
-it waits; nothing is lost.
+it waits; nothing is lost. How a gateway publishes callbacks is in the comment of the package callback/queue. In the configuration:
+
+  queue:
+    url: nats://queue.example.com:4222     # or APP_QUEUE_URL; further keys: stream, subject, durable, dead_subject, max_deliver, ack_wait, create
+    user: paybook                          # or token: …, or credentials: FILE
+    password: file:queue-password
 
 With --dead, bring every dead letter the way of a callback again, at its own time of receipt, and end. What is booked is deleted from the
 dead letters; what is refused or fails again stays. Run it when the cause is cured: an account added, a key renewed, the database repaired.
@@ -34,7 +39,7 @@ Exit codes:
   0  done; with --dead: no dead letter is left
   1  with --dead: some are left, the list says why
   2  could not be done: usage, configuration, database; a stream or consumer that does not fit the configuration`,
-		Example: "  APP_QUEUE_URL=nats://127.0.0.1:4222 app consume --config testdata/app.yaml --database sqlite:app.db\n  app consume --dead --config app.yaml",
+		Example: "  app consume --config app.yaml\n  app consume --dead --config app.yaml --format json",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := onlyFormats(o.format, "table", "json"); err != nil {
