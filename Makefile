@@ -6,17 +6,19 @@ TESTDATA := $(addprefix ./,$(sort $(patsubst %/,%,$(dir $(shell find testdata -n
 PACKAGES := ./... $(TESTDATA)
 LINTER   := go tool -modfile=tools.mod golangci-lint
 TESTFLAGS ?=
+# What .ci/setup has seen to must be there: a server that is missing is a failure then, and not a test less.
+SERVICES := $(if $(WITHOUT_SERVICES),,REQUIRE_REDIS=1 REQUIRE_NATS=1)
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-test: ## Run the tests on SQLite and PostgreSQL; installs PostgreSQL if it is missing (SQLITE_ONLY=1 leaves it out)
+test: ## Run the tests on SQLite, PostgreSQL, Redis and NATS; installs what is missing (SQLITE_ONLY=1, WITHOUT_SERVICES=1 leave it out)
 	@.ci/setup
-	@.ci/step 'go test' go test -timeout 25m $(TESTFLAGS) $(PACKAGES)
+	@$(SERVICES) .ci/step 'go test' go test -timeout 25m $(TESTFLAGS) $(PACKAGES)
 
 race: ## The same under the race detector; installs a C compiler if it is missing
 	@.ci/setup race
-	@CGO_ENABLED=1 .ci/step 'go test -race' go test -race -timeout 25m $(TESTFLAGS) $(PACKAGES)
+	@CGO_ENABLED=1 $(SERVICES) .ci/step 'go test -race' go test -race -timeout 25m $(TESTFLAGS) $(PACKAGES)
 
 STEPS ?= 100000
 
