@@ -16,6 +16,7 @@ import (
 
 // The book is away for a while, and a delivery counts as a message's last at once: all is booked afterwards, and nothing died.
 func TestBookAway(t *testing.T) {
+	t.Parallel() // it mostly waits
 	for _, c := range []struct {
 		name string
 		away func(t *testing.T) (dsn string, cut, heal func())
@@ -91,6 +92,7 @@ func cutPostgres(t *testing.T) (dsn string, cut, heal func()) {
 
 // A book that was never there when the messages came: nothing is fetched at all.
 func TestClosedBookFetchesNothing(t *testing.T) {
+	t.Parallel() // it mostly waits
 	book, err := ledger.Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "app.db"), ledger.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -113,6 +115,7 @@ func TestClosedBookFetchesNothing(t *testing.T) {
 
 // NATS hangs without a word: what was booked and could not be acknowledged comes again, and is in the book once.
 func TestServerPaused(t *testing.T) {
+	t.Parallel() // it mostly waits
 	book := ledgertest.Open(t, "sqlite:"+filepath.Join(t.TempDir(), "app.db"))
 	s := newStand(t, book, ledgertest.StartNATS(t), func(o *queue.Options) { o.AckWait = time.Second })
 	s.provider.slow = 300 * time.Millisecond

@@ -134,6 +134,7 @@ func TestPanicIsAFailure(t *testing.T) {
 
 // A row that the database will not take is the message's fault, also when it is alone: it dies after its deliveries, the rest is booked.
 func TestRowThatCannotBeWritten(t *testing.T) {
+	t.Parallel() // it mostly waits
 	file := filepath.Join(t.TempDir(), "app.db")
 	book := ledgertest.Open(t, "sqlite:"+file, ledger.Options{Patience: time.Second})
 	execSQL(t, file, "CREATE TRIGGER no BEFORE INSERT ON transactions WHEN NEW.transaction_id = 'BAD' BEGIN SELECT RAISE(ABORT, 'not this one'); END")
@@ -154,6 +155,7 @@ func TestRowThatCannotBeWritten(t *testing.T) {
 
 // Without a place for the dead letter the message stays; and killed between the two steps, the dead letter is there once.
 func TestNeverTerminatedBeforeTheDeadLetterIsStored(t *testing.T) {
+	t.Parallel() // it mostly waits
 	book := ledgertest.Open(t, "sqlite:"+filepath.Join(t.TempDir(), "app.db"))
 	s := newStand(t, book, ledgertest.StartNATS(t))
 	s.connect()

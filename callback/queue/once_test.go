@@ -54,7 +54,7 @@ func TestAtLeastOnceInExactlyOnceBooked(t *testing.T) {
 			}
 		}
 		for _, cb := range callbacks(t, book) {
-			if cb.Deliveries != 3 || !cb.Verified || cb.Path != "/callbacks/demopay" || cb.Method != "POST" {
+			if cb.Deliveries != 3 || !cb.Verified || cb.Path != "/callbacks/demopay" || cb.Method != http.MethodPost {
 				t.Errorf("evidence %+v, want it verified and three deliveries", cb)
 			}
 		}
@@ -142,6 +142,7 @@ func TestTwoConsumers(t *testing.T) {
 
 // The server is killed in the middle, several times: what it had acknowledged is booked, once.
 func TestServerKilledInTheMiddle(t *testing.T) {
+	t.Parallel() // it mostly waits
 	ledgertest.Each(t, func(t *testing.T, book *ledger.Ledger) {
 		s := newStand(t, book, ledgertest.StartNATS(t), func(o *queue.Options) { o.AckWait = 2 * time.Second })
 		s.provider.slow = time.Millisecond
@@ -172,6 +173,7 @@ func TestServerKilledInTheMiddle(t *testing.T) {
 
 // A server that is not there at the start is waited for.
 func TestServerComesLater(t *testing.T) {
+	t.Parallel() // it mostly waits
 	n := ledgertest.StartNATS(t)
 	n.Kill()
 	book := ledgertest.Open(t, "sqlite:"+t.TempDir()+"/app.db")
@@ -221,6 +223,7 @@ func child() int {
 
 // Killed between commit and acknowledgement: the redelivery is a duplicate.
 func TestKilledBeforeTheAck(t *testing.T) {
+	t.Parallel() // it mostly waits
 	ledgertest.EachDSN(t, func(t *testing.T, dsn string) {
 		n := ledgertest.StartNATS(t)
 		book := ledgertest.Open(t, dsn)
@@ -261,6 +264,7 @@ func TestKilledBeforeTheAck(t *testing.T) {
 
 // What takes longer than the server's patience is not delivered a second time.
 func TestSlowWorkIsNotDeliveredTwice(t *testing.T) {
+	t.Parallel() // it mostly waits
 	book := ledgertest.Open(t, "sqlite:"+t.TempDir()+"/app.db")
 	s := newStand(t, book, ledgertest.StartNATS(t), func(o *queue.Options) { o.AckWait = time.Second })
 	s.provider.slow = 3 * time.Second
@@ -324,6 +328,7 @@ func TestGroupCommit(t *testing.T) {
 
 // A stream that somebody deletes under our feet is made again.
 func TestStreamDeleted(t *testing.T) {
+	t.Parallel() // it mostly waits
 	book := ledgertest.Open(t, "sqlite:"+t.TempDir()+"/app.db")
 	s := newStand(t, book, ledgertest.StartNATS(t))
 	s.run()
