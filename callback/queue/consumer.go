@@ -106,7 +106,8 @@ func (c *Consumer) round(ctx context.Context) error {
 // connected sees to a connection, and to streams and consumer.
 func (c *Consumer) connected(ctx context.Context) error {
 	var err error
-	if c.conn == nil {
+	if c.conn == nil || c.conn.IsClosed() {
+		c.place = nil
 		if c.conn, err = connect(&c.o); err != nil {
 			return err
 		}

@@ -2,6 +2,7 @@ package queue
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -39,7 +40,7 @@ func (c *Consumer) bury(ctx context.Context, d *delivery, result Result, reason,
 }
 
 func deadError(err error) string {
-	if strings.Contains(err.Error(), nats.ErrMaxPayload.Error()) {
+	if errors.Is(err, nats.ErrMaxPayload) {
 		return plain(err) + ": with its further headers it is larger than the server's max_payload: raise that by a kilobyte"
 	}
 	return plain(err)

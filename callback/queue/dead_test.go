@@ -185,6 +185,58 @@ func TestNeverTerminatedBeforeTheDeadLetterIsStored(t *testing.T) {
 	}
 }
 
+// A message for which the dead letter has no room stays, and the log says what to do.
+func TestDeadLetterTooLargeForTheServer(t *testing.T) {
+	book := ledgertest.Open(t, "sqlite:"+filepath.Join(t.TempDir(), "app.db"))
+	s := newStand(t, book, ledgertest.StartNATS(t))
+	s.run()
+	m := forged("P1", "")
+	m.Data = append(m.Data, bytes.Repeat([]byte(" "), 1<<20-300-len(m.Data))...)
+	s.publish(m)
+	s.wait("two tries", func() bool { return s.result("demopay again") >= 2 })
+	s.stop()
+	if len(s.dead()) != 0 || !strings.Contains(s.log.String(), "max_payload") {
+		t.Errorf("%d dead letters; the log must name max_payload", len(s.dead()))
+	}
+	if list := callbacks(t, book); len(list) != 1 || list[0].Reason != models.ReasonSignature {
+		t.Errorf("evidence %+v", list)
+	}
+}
+
+// A message that ends the program each time, before anybody can say so, dies too.
+func TestMessageThatNobodyComesBackFrom(t *testing.T) {
+	book := ledgertest.Open(t, "sqlite:"+filepath.Join(t.TempDir(), "app.db"))
+	s := newStand(t, book, ledgertest.StartNATS(t), func(o *queue.Options) { o.MaxDeliver = 2 })
+	s.connect()
+	if err := s.consumer.Prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	s.publish(payment("P1", ""))
+	c, err := s.js.Consumer(t.Context(), "CALLBACKS", "paybook")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 10 {
+		msg, err := c.Next(jetstream.FetchMaxWait(patience))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := msg.Nak(); err != nil { // as if the server had waited in vain
+			t.Fatal(err)
+		}
+	}
+	s.start()
+	s.idle()
+	s.stop()
+	dead := s.dead()
+	if rows, _ := transactions(t, book); rows != 0 || len(dead) != 1 || dead[0].Header.Get(queue.DeadReason) != "failed" || dead[0].Header.Get(queue.DeadDeliveries) != "11" {
+		t.Fatalf("%d rows, dead letters %+v", rows, dead)
+	}
+	if got := replay(s); got["booked"].Now != "no_order" {
+		t.Errorf("replayed %+v", got)
+	}
+}
+
 // Dead letters are brought again at their own time: booked and gone, or left.
 func TestReplayOfDeadLetters(t *testing.T) {
 	ledgertest.Each(t, func(t *testing.T, book *ledger.Ledger) {

@@ -19,6 +19,9 @@
 //	App-Sender        the address the request came from, for accounts that list their senders
 //	Nats-Msg-Id       optional: a repeat with the same id within the stream's window is not stored twice. The book does not need it
 //
+// The largest request that fits is the server's max_payload (1 MiB by default), headers included; leave room for the kilobyte that a dead
+// letter adds, and answer what does not fit with 413.
+//
 // The edge answers its caller with success only when JetStream has acknowledged the message (js.PublishMsg returned no error), else
 // with 503, so that the provider sends again. It need not check signatures, look for repeats or keep an order.
 //
