@@ -180,7 +180,6 @@ func TestFlashSettings(t *testing.T) {
 	for text, want := range map[string]string{
 		"orders: {flash: [A]}": "app.yaml:1: orders.flash: a flash sale needs Redis: set redis.url",
 		"orders: {flash: ['']}\nredis: {url: redis://127.0.0.1}": "an empty SKU",
-		"orders: {flash: A}\nredis: {url: redis://127.0.0.1}":    "orders.flash",
 		"orders: {flash: []}": "",
 		"orders: {flash: [B, A, B]}\nredis: {url: redis://127.0.0.1}": "",
 	} {

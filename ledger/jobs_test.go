@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"runtime"
 	"strings"
 	"sync"
@@ -108,4 +109,63 @@ func TestQueueIsPartOfTheSchema(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// The database dies while the queue works: the queue ends all the same when it is told to, says it once, and works again with the database.
+func TestQueueOutlivesTheDatabase(t *testing.T) {
+	ledgertest.Need(t)
+	c, err := ledgertest.Start(ledgertest.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Stop)
+	said := &lines{}
+	book := ledgertest.Open(t, c.DSN("postgres"), ledger.Options{Log: slog.New(slog.NewTextHandler(said, nil))})
+	stocked(t, book, "SKU", 10)
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- book.Work(ctx) }()
+	if _, err := book.AcceptOrder(t.Context(), ledger.Key{}, hot("O1", 1), told); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the first order is written", func() bool { return len(allOrders(t, book)) == 1 })
+	c.Kill9()
+	time.Sleep(2 * time.Second) // some polls
+	if n := said.count("Error fetching jobs"); n > 1 {
+		t.Errorf("said %d times that jobs cannot be fetched", n)
+	}
+	if err := c.Up(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "an order is accepted again", func() bool {
+		a, err := book.AcceptOrder(t.Context(), ledger.Key{Token: "k", Fingerprint: "f"}, hot("O2", 1), told)
+		return err == nil && a.Status == 202
+	})
+	eventually(t, "and written", func() bool { return len(allOrders(t, book)) == 2 })
+	books(t, book, "SKU", 2, 0)
+	c.Kill9()
+	stop()
+	select {
+	case <-ended: // whether it says that something was under way or not
+	case <-time.After(60 * time.Second):
+		t.Fatal("the queue does not end without its database")
+	}
+}
+
+// lines is a log that a test reads.
+type lines struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *lines) count(what string) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.Count(l.text.String(), what)
 }
