@@ -2,7 +2,6 @@ package ledger_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"sync"
@@ -20,8 +19,7 @@ func told(o models.Order, err error) (int, []byte) {
 	if err != nil {
 		return 409, []byte(err.Error())
 	}
-	body, _ := json.Marshal(o)
-	return 201, body
+	return 201, fmt.Appendf(nil, "%s %s at version %d", o.OrderID, o.Status, o.Version)
 }
 
 // hot is an order for n units of the article SKU.

@@ -35,17 +35,7 @@ func (l *Ledger) Work(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("job queue: %w", err)
 	}
-	for { // the database may be away just now
-		if err = client.Start(ctx); err == nil || ctx.Err() != nil {
-			break
-		}
-		l.log.Error("the job queue does not start, trying again", "error", err.Error())
-		select {
-		case <-ctx.Done():
-		case <-time.After(time.Second):
-		}
-	}
-	if err != nil {
+	if !l.startClient(ctx, client) {
 		return nil // ended before it had begun
 	}
 	<-ctx.Done()
@@ -54,6 +44,21 @@ func (l *Ledger) Work(ctx context.Context) error {
 		return nil
 	case <-time.After(jobHardStop):
 		return errors.New("the job queue did not stop in time; what was under way will be done again")
+	}
+}
+
+// startClient starts the workers, again and again while the database is away; false when ctx ended first.
+func (l *Ledger) startClient(ctx context.Context, client *river.Client[*sql.Tx]) bool {
+	for {
+		err := client.Start(ctx)
+		if err == nil || ctx.Err() != nil {
+			return err == nil
+		}
+		l.log.Error("the job queue does not start, trying again", "error", err.Error())
+		select {
+		case <-ctx.Done():
+		case <-time.After(time.Second):
+		}
 	}
 }
 

@@ -108,7 +108,7 @@ func sellPlain(b *testing.B, c *ledgertest.Cluster, name string, units int) race
 		if err != nil {
 			return false, err
 		}
-		defer tx.Rollback() //nolint:errcheck // after a commit it does nothing
+		defer tx.Rollback() // after a commit it does nothing
 		res, err := tx.Exec("UPDATE stock SET quantity = quantity - 1 WHERE sku = $1 AND quantity >= 1", "SKU")
 		if err != nil {
 			return false, err

@@ -52,9 +52,9 @@ func (f *Flash) Take(ctx context.Context, k ledger.Key, o ledger.NewOrder, say s
 	}
 	t := f.gate.ticket(uuid.NewString(), k, o.Order.OrderID, items)
 	for range 1 + 2*len(items) { // each SKU may have to be loaded, and be forgotten again
-		got, err := f.gate.take(ctx, t)
-		if err != nil {
-			return ledger.Answer{}, false, nil
+		got, ok := f.ask(ctx, t)
+		if !ok {
+			break
 		}
 		switch got.what {
 		case "taken", "seen":
@@ -66,13 +66,24 @@ func (f *Flash) Take(ctx context.Context, k ledger.Key, o ledger.NewOrder, say s
 		case "spent":
 			return ledger.Answer{}, true, ledger.ErrTokenSpent
 		case "load":
-			sku := items[got.item].sku
-			if ok, err := f.gate.load(ctx, sku, func(ctx context.Context) (int64, error) { return f.available(ctx, sku) }); err != nil || !ok {
+			if !f.load(ctx, items[got.item].sku) {
 				return ledger.Answer{}, false, nil
 			}
 		}
 	}
 	return ledger.Answer{}, false, nil
+}
+
+// ask is false when Redis does not answer, or not sensibly.
+func (f *Flash) ask(ctx context.Context, t *ticket) (took, bool) {
+	got, err := f.gate.take(ctx, t)
+	return got, err == nil
+}
+
+// load is true when Redis has a figure of the SKU by now.
+func (f *Flash) load(ctx context.Context, sku string) bool {
+	ok, err := f.gate.load(ctx, sku, func(ctx context.Context) (int64, error) { return f.available(ctx, sku) })
+	return ok && err == nil
 }
 
 // items are the order's, summed by SKU and sorted; nil when the order is not for this way.

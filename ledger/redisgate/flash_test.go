@@ -2,7 +2,6 @@ package redisgate_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"sync"
@@ -58,8 +57,7 @@ func told(o models.Order, err error) (int, []byte) {
 	if err != nil {
 		return 409, []byte(err.Error())
 	}
-	body, _ := json.Marshal(o)
-	return 201, body
+	return 201, fmt.Appendf(nil, "%s %s at version %d", o.OrderID, o.Status, o.Version)
 }
 
 func order(id string, units int64) ledger.NewOrder {
