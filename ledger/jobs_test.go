@@ -119,7 +119,7 @@ func TestQueueOutlivesTheDatabase(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(c.Stop)
-	said := &lines{}
+	said := &saidLines{}
 	book := ledgertest.Open(t, c.DSN("postgres"), ledger.Options{Log: slog.New(slog.NewTextHandler(said, nil))})
 	stocked(t, book, "SKU", 10)
 	ctx, stop := context.WithCancel(t.Context())
@@ -153,19 +153,19 @@ func TestQueueOutlivesTheDatabase(t *testing.T) {
 	}
 }
 
-// lines is a log that a test reads.
-type lines struct {
+// saidLines is a log that a test reads.
+type saidLines struct {
 	mu   sync.Mutex
 	text strings.Builder
 }
 
-func (l *lines) Write(p []byte) (int, error) {
+func (l *saidLines) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.text.Write(p)
 }
 
-func (l *lines) count(what string) int {
+func (l *saidLines) count(what string) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return strings.Count(l.text.String(), what)
