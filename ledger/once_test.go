@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"paybook/ledger"
+	"paybook/ledger/ledgertest"
 )
 
 // TestOneTokenManyClicks: of 200 at once one makes the order; the others hear so, or are told to ask again; in the end all hear the same.
@@ -136,5 +137,33 @@ func TestAnswerIsKeptForADay(t *testing.T) {
 			t.Errorf("%d tokens are kept for ever", n)
 		}
 		s.orders(t, "O1", "O2")
+	})
+}
+
+// TestOldTokensGoInBites: however many there are, one transaction deletes so many only, the oldest first, and what still counts stays.
+func TestOldTokensGoInBites(t *testing.T) {
+	ledgertest.EachDSN(t, func(t *testing.T, dsn string) {
+		empty(t, dsn)
+		s := openShop(t, dsn, nil)
+		s.bought(t, "still good", "O1", false)
+		old, older, cast := "'2026-11-28 07:00:00+00:00'", "'2026-11-28 06:00:00+00:00'", ""
+		if s.Database() == "postgres" {
+			cast = "timestamptz " // a literal within CASE is text there
+		}
+		_, err := openSQL(t, dsn).ExecContext(t.Context(), `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10050)
+ INSERT INTO tokens (owner, token, state, created_at, expires_at)
+ SELECT 'web', 'old ' || i, 'spent', CASE WHEN i <= 50 THEN `+cast+old+` ELSE `+cast+older+` END, CASE WHEN i <= 50 THEN `+cast+old+` ELSE `+cast+older+` END FROM n`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []int{51, 1, 1} {
+			if _, err := openShop(t, dsn, nil).Tend(t.Context()); err != nil { // a fresh one prunes at once
+				t.Fatal(err)
+			}
+			if n := countRows(t, dsn, "tokens"); n != want {
+				t.Errorf("%d tokens left, %d expected", n, want)
+			}
+		}
+		s.bought(t, "still good", "O1", true)
 	})
 }
