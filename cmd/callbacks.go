@@ -115,7 +115,7 @@ func (a *app) listCallbacks(ctx context.Context, o callbacksListOptions) error {
 	if err != nil {
 		return err
 	}
-	book, err := a.openBook(ctx)
+	book, err := a.openExisting(ctx)
 	if err != nil {
 		return err
 	}
@@ -181,7 +181,7 @@ func (a *app) replayCallback(ctx context.Context, id, format string) error {
 	if err != nil {
 		return err
 	}
-	book, err := a.openBook(ctx)
+	book, err := a.openExisting(ctx)
 	if err != nil {
 		return err
 	}

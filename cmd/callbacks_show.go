@@ -68,7 +68,7 @@ func (a *app) showCallback(ctx context.Context, o callbackShowOptions) error {
 	if err := onlyFormats(o.format, "table", "json"); err != nil {
 		return err
 	}
-	book, err := a.openBook(ctx)
+	book, err := a.openExisting(ctx)
 	if err != nil {
 		return err
 	}

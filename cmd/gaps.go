@@ -76,7 +76,7 @@ func (a *app) listGaps(ctx context.Context, o gapsListOptions) error {
 	if _, err := c.filtered(o.account); err != nil {
 		return err
 	}
-	book, err := a.openBook(ctx)
+	book, err := a.openExisting(ctx)
 	if err != nil {
 		return err
 	}
@@ -160,7 +160,7 @@ func (a *app) withGap(ctx context.Context, format string, do func(*ledger.Ledger
 	if err := onlyFormats(format, "table", "json"); err != nil {
 		return err
 	}
-	book, err := a.openBook(ctx)
+	book, err := a.openExisting(ctx)
 	if err != nil {
 		return err
 	}

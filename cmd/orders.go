@@ -68,7 +68,7 @@ func (a *app) listOrders(ctx context.Context, o ordersListOptions) error {
 	if f.Page, err = pageOf(o.limit, o.after); err != nil {
 		return err
 	}
-	book, err := a.openBook(ctx)
+	book, err := a.openExisting(ctx)
 	if err != nil {
 		return err
 	}
@@ -111,7 +111,7 @@ func (a *app) showOrder(ctx context.Context, id, format string) error {
 	if err := onlyFormats(format, "table", "json"); err != nil {
 		return err
 	}
-	book, err := a.openBook(ctx)
+	book, err := a.openExisting(ctx)
 	if err != nil {
 		return err
 	}

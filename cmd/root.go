@@ -10,6 +10,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -237,6 +238,23 @@ func (a *app) databaseURL() (string, error) {
 		return "", err
 	}
 	return c.Database, nil
+}
+
+// openExisting is openBook for commands about what is in the book: where there is no database, they are in the wrong folder, and an empty
+// one made there would only say that there is nothing.
+func (a *app) openExisting(ctx context.Context) (*ledger.Ledger, error) {
+	dsn, err := a.databaseURL()
+	if err != nil {
+		return nil, err
+	}
+	if isNewFile(dsn) {
+		file := strings.TrimPrefix(dsn, "sqlite:")
+		if whole, err := filepath.Abs(file); err == nil {
+			file = whole
+		}
+		return nil, fmt.Errorf("database %s: no such file; name the one you mean by --database or DATABASE_URL, or make it by `app migrate up`", file)
+	}
+	return a.openBook(ctx)
 }
 
 // openBook opens the database of this run. The caller closes the book. Each option may change what Open is told.
