@@ -134,7 +134,8 @@ func readSenders(s *parse.Section) (senders []netip.Prefix) {
 	return senders
 }
 
-// checkSender refuses a call from anywhere but the configured addresses. A recording has none to be held against; its signature is
+// checkSender refuses a call from anywhere but the configured addresses: like a wrong password at the door, it says nothing of the
+// signature, which has not been looked at yet. A recording has none to be held against; its signature is
 // checked like any other.
 func (sig *signature) checkSender(r *request) error {
 	if sig.senders == nil || r.cb.Sender == "" {
@@ -144,7 +145,7 @@ func (sig *signature) checkSender(r *request) error {
 	if err == nil && slices.ContainsFunc(sig.senders, func(p netip.Prefix) bool { return p.Contains(addr.Unmap()) }) {
 		return nil
 	}
-	return refuse(models.ReasonSignature, "it comes from "+r.cb.Sender+", which is not in settings.signature.senders; behind a proxy, configure trusted_proxies")
+	return refuse(models.ReasonBasicAuth, "it comes from "+r.cb.Sender+", which is not in settings.signature.senders; behind a proxy, configure trusted_proxies")
 }
 
 // checkDoor refuses who does not give the user and password that are asked for besides the signature.
