@@ -149,3 +149,30 @@ func TestReconcileBehindRedis(t *testing.T) {
 		}
 	}
 }
+
+// TestStockRepairedOneAtATime: while somebody repairs the stock, another repair is refused, and a plan is not.
+func TestStockRepairedOneAtATime(t *testing.T) {
+	dir := writeFiles(t, map[string]string{"app.yaml": pausedConfig, "stock.csv": "sku,quantity\nA,5\n"})
+	dsn := "sqlite:" + filepath.Join(dir, "app.db")
+	env := map[string]string{"APP_CONFIG": filepath.Join(dir, "app.yaml"), "DATABASE_URL": dsn}
+	if got := runApp(t, env, "import", "stock", filepath.Join(dir, "stock.csv")); got.code != exitDone {
+		t.Fatal(got.err)
+	}
+	held, err := ledgertest.Open(t, dsn).Lease(t.Context(), stockRepair, time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := runApp(t, env, "reconcile", "stock", "--repair"); got.code != exitDone {
+		t.Errorf("a plan: exit %d\n%s", got.code, got.err)
+	}
+	got := runApp(t, env, "reconcile", "stock", "--repair=apply")
+	if got.code != exitFailed || !strings.Contains(got.err, "repair of the stock: busy: the same repair is under way since 20") {
+		t.Errorf("a second repair: exit %d\n%s", got.code, got.err)
+	}
+	if err := held.End(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := runApp(t, env, "reconcile", "stock", "--repair=apply"); got.code != exitDone {
+		t.Errorf("after it: exit %d\n%s", got.code, got.err)
+	}
+}

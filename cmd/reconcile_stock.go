@@ -31,7 +31,7 @@ them. Run it again to see.
 Exit codes:
   0  equal (with --repair=apply: by now)
   1  there are differences
-  2  could not be done: usage, configuration, database, Redis`,
+  2  could not be done: usage, configuration, database, Redis, busy (the same repair is under way elsewhere)`,
 		Example: "  app reconcile stock\n  app reconcile stock --repair\n  app reconcile stock --repair=apply --format json",
 		Args:    cobra.NoArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return a.reconcileStock(c.Context(), format, repair) },

@@ -9,6 +9,7 @@ import (
 
 	"paybook/ledger"
 	"paybook/ledger/redisgate"
+	"paybook/reconcile"
 )
 
 // stockLine is one SKU in the report.
@@ -36,7 +37,11 @@ type stockReport struct {
 	book  *ledger.Ledger
 	flash *redisgate.Flash
 	lines []*stockLine
+	lease *ledger.Lease // while it repairs
 }
+
+// stockRepair is the lease under which the stock is repaired.
+const stockRepair = "repair/stock"
 
 // read compares everything. Lines with an error: the database's part was done, Redis's was not.
 func (s *stockReport) read(ctx context.Context) error {
@@ -118,6 +123,20 @@ func (s *stockReport) result() error {
 
 // repair says what would be written, or writes it: first the stock from the orders, then Redis from the stock.
 func (s *stockReport) repair(ctx context.Context, apply bool) error {
+	if !apply {
+		return s.repairAll(ctx, false)
+	}
+	err := s.book.UnderLease(ctx, stockRepair, func(ctx context.Context, lease *ledger.Lease) error {
+		s.lease = lease
+		return s.repairAll(ctx, true)
+	})
+	if errors.As(err, new(*ledger.BusyError)) || errors.As(err, new(*ledger.LostLease)) {
+		err = fmt.Errorf("repair of the stock: %w: %w", reconcile.ErrBusy, err)
+	}
+	return err
+}
+
+func (s *stockReport) repairAll(ctx context.Context, apply bool) error {
 	if s.flash == nil {
 		return s.repairRows(ctx, apply)
 	}
@@ -134,7 +153,7 @@ func (s *stockReport) repairRows(ctx context.Context, apply bool) error {
 			continue
 		}
 		was := l.check.Row
-		now, err := s.book.RepairStock(ctx, l.SKU)
+		now, err := s.book.RepairStock(ctx, s.lease, l.SKU)
 		if err != nil {
 			return err
 		}

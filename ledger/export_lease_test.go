@@ -34,3 +34,10 @@ func (s *Lease) Through(l *Ledger) *Lease {
 
 // Of is the lease of another name, as far as Age needs it.
 func (s *Lease) Of(name string) *Lease { return &Lease{l: s.l, name: name} }
+
+// SpoilStock makes a row say what no order does.
+func (l *Ledger) SpoilStock(ctx context.Context, sku string, reserved int64) error {
+	b := l.sql("UPDATE stock SET reserved = ").arg(reserved).add(" WHERE sku = ").arg(sku)
+	_, err := exec(l.db.WithContext(ctx), b.String(), b.args...)
+	return err
+}

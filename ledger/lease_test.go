@@ -15,6 +15,7 @@ import (
 
 	"paybook/ledger"
 	"paybook/ledger/ledgertest"
+	"paybook/models"
 )
 
 const leaseDay = "2026-11-28"
@@ -319,4 +320,27 @@ func TestDatabaseAwayDuringRenewal(t *testing.T) {
 	if gaps, _, err := direct.Gaps(t.Context(), ledger.GapFilter{}); err != nil || len(gaps) != 1 || gaps[0].ID != "a1" {
 		t.Errorf("gaps %+v, %v", gaps, err)
 	}
+}
+
+// TestRepairUnderLease: a repair whose lease has passed to another writes nothing.
+func TestRepairUnderLease(t *testing.T) {
+	ledgertest.Each(t, func(t *testing.T, b *ledger.Ledger) {
+		stock := func(yield func(models.Stock, error) bool) { yield(models.Stock{SKU: "A", Quantity: 5}, nil) }
+		if _, err := b.ImportStock(t.Context(), stock); err != nil {
+			t.Fatal(err)
+		}
+		if err := b.SpoilStock(t.Context(), "A", 3); err != nil {
+			t.Fatal(err)
+		}
+		late := leased(t, b, time.Nanosecond)
+		next := leased(t, b, time.Hour)
+		_, err := b.RepairStock(t.Context(), late, "A")
+		wantLost(t, "repaired", err)
+		if s, err := b.Stock(t.Context(), "A"); err != nil || s.Reserved != 3 {
+			t.Errorf("by a repair that was refused the stock is %+v, %v", s, err)
+		}
+		if s, err := b.RepairStock(t.Context(), next, "A"); err != nil || s.Reserved != 0 {
+			t.Errorf("by the other's repair it is %+v, %v", s, err)
+		}
+	})
 }

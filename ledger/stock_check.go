@@ -44,9 +44,13 @@ func (l *Ledger) CheckStock(ctx context.Context) (list []StockCheck, err error) 
 }
 
 // RepairStock makes an SKU's row say what its orders say, if somebody has spoilt it by hand. Who moves units writes the row last, so while
-// it is held here no order's units are on their way. Orders that hold more units than are owned are a *StockConflict.
-func (l *Ledger) RepairStock(ctx context.Context, sku string) (now models.Stock, err error) {
+// it is held here no order's units are on their way. Orders that hold more units than are owned are a *StockConflict; a lease that has passed
+// to another repair is a *LostLease.
+func (l *Ledger) RepairStock(ctx context.Context, lease *Lease, sku string) (now models.Stock, err error) {
 	err = l.retryTx(ctx, func(tx *gorm.DB) error {
+		if err := lease.hold(tx); err != nil {
+			return err
+		}
 		held := l.sql("UPDATE stock SET reserved = reserved WHERE sku = ").arg(sku)
 		if err := changedOne(exec(tx, held.String(), held.args...)); errors.Is(err, errRetry) {
 			return fmt.Errorf("SKU %q: %w", short(sku, 40), ErrNotFound)
