@@ -45,8 +45,8 @@ func TestReconcilePaused(t *testing.T) {
 		if err := first.Start(); err != nil {
 			t.Fatal(err)
 		}
-		ended := make(chan error, 1)
-		go func() { ended <- first.Wait() }()
+		ended := make(chan struct{})
+		go func() { _ = first.Wait(); close(ended) }() // how it ended is its exit code's to say
 		t.Cleanup(func() { _ = first.Process.Kill() })
 		pauseAtWork(t, dsn, b, first)
 
