@@ -218,7 +218,7 @@ func TestUnderLease(t *testing.T) {
 	ledgertest.Each(t, func(t *testing.T, b *ledger.Ledger) {
 		broken := errors.New("broken")
 		err := b.UnderLease(t.Context(), theRun, func(ctx context.Context, held *ledger.Lease) error {
-			for until := time.Now().Add(time.Second); time.Now().Before(until); time.Sleep(50 * time.Millisecond) {
+			for until := time.Now().Add(3 * time.Second); time.Now().Before(until); time.Sleep(50 * time.Millisecond) {
 				if err := b.UnderLease(ctx, theRun, nil); !errors.As(err, new(*ledger.BusyError)) {
 					t.Fatalf("taken meanwhile: %v", err)
 				}
@@ -242,7 +242,7 @@ func TestUnderLease(t *testing.T) {
 			_ = b.UnderLease(t.Context(), theRun, func(context.Context, *ledger.Lease) error { panic("broken") })
 		}()
 		leased(t, b, time.Hour)
-	}, ledger.Options{Lease: 400 * time.Millisecond})
+	}, ledger.Options{Lease: 2 * time.Second})
 }
 
 // TestLeaseLostAtWork: the work's context ends when its lease has passed to another, and that is the error, whatever the work says.
