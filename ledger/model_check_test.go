@@ -163,7 +163,7 @@ func (m *machine) compareHistories() {
 	m.same("histories", got, want)
 }
 
-// compareTokens compares what each key was spent on, and the answer it keeps.
+// compareTokens compares what each key was spent on, and the answer it keeps. What is over may be forgotten.
 func (m *machine) compareTokens() {
 	names := map[string]string{}
 	for name, token := range m.tokens {
@@ -171,7 +171,11 @@ func (m *machine) compareTokens() {
 	}
 	got, want := map[string]string{}, map[string]string{}
 	err := m.book.Tokens(m.ctx, func(t models.Token) {
-		if name, ok := names[t.Token]; ok {
+		name, ok := names[t.Token]
+		if !m.ideal.now.Before(t.ExpiresAt) {
+			return
+		}
+		if ok {
 			t.Token = name
 		} else if strings.HasPrefix(t.Token, "tok_") {
 			return // issued, and issued anew under the same name of the script
@@ -182,6 +186,9 @@ func (m *machine) compareTokens() {
 		m.fail("%v", err)
 	}
 	for name, t := range m.ideal.tokens {
+		if !m.ideal.now.Before(t.until) {
+			continue
+		}
 		state := models.TokenIssued
 		if t.spent {
 			state = models.TokenSpent
