@@ -21,6 +21,14 @@ func (l *Ledger) Wipe(ctx context.Context) error {
 	})
 }
 
+// InsertUnseen makes an order without a look at what is parked for it: what happens when that is committed at the same moment.
+func (l *Ledger) InsertUnseen(ctx context.Context, o models.Order) error {
+	return l.inTx(ctx, func(tx *gorm.DB) error {
+		_, err := l.insertOrders(tx, []models.Order{o}, l.clock())
+		return err
+	})
+}
+
 // Tokens lists all keys, for comparison.
 func (l *Ledger) Tokens(ctx context.Context, each func(models.Token)) error {
 	text := "SELECT owner, token, state, fingerprint, body, order_id, expires_at FROM tokens"

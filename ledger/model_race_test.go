@@ -172,7 +172,7 @@ func checkMessages(rt *rapid.T, book *ledger.Ledger) {
 		slices.Sort(moves)
 		slices.Sort(topics)
 		if silent := len(moves) - len(topics); silent < 0 || silent > closes {
-			rt.Errorf("order %s moved %v, the shop was told %v", o.OrderID, moves, topics)
+			rt.Errorf("order %s moved %v, the shop was told %v\n%v\n%v", o.OrderID, moves, topics, h.Transitions, h.Transactions)
 		}
 	}
 }

@@ -212,6 +212,11 @@ func (e *engine) parent(r *row) (*row, *orderWork) {
 		e.park(r, "order %q of its payment is not known", p.OrderID)
 		return nil, nil
 	}
+	if p.Outcome == models.OutcomeNoOrder { // payment and order slipped past each other between two commits
+		r.Outcome = "" // it is being placed, and does not wait
+		e.place(p, p.Event, p.Source)
+		e.healed(p)
+	}
 	return p, o
 }
 
