@@ -5,6 +5,7 @@ go 1.26.0
 replace paybook => ../
 
 require (
+	github.com/adyen/adyen-go-api-library/v11 v11.0.0
 	github.com/go-pay/gopay v1.5.123
 	github.com/razorpay/razorpay-go v1.3.3
 	github.com/smartwalle/alipay/v3 v3.2.31
