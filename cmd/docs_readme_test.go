@@ -3,23 +3,27 @@ package cmd
 import (
 	"fmt"
 	"os"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 )
 
-// The Chinese README is the English one: the same sections, tables, code and figures. Prose may be laid out as a language likes, and
+// A Chinese document is the English one: the same sections, tables, code and figures. Prose may be laid out as a language likes, and
 // comments in code and labels in diagrams are translated.
 func TestReadmesKeepStep(t *testing.T) {
-	english, chinese := readme(t, "README.md"), readme(t, "README.zh-CN.md")
-	if !strings.Contains(english, "[中文](README.zh-CN.md)") || !strings.Contains(chinese, "[English](README.md)") {
-		t.Error("the READMEs do not lead to each other")
-	}
-	a, b := outline(english), outline(chinese)
-	for i := range max(len(a), len(b)) {
-		if i >= len(a) || i >= len(b) || a[i] != b[i] {
-			t.Fatalf("README.md and README.zh-CN.md part here:\n%q\n%q", a[min(i, len(a)):min(i+3, len(a))], b[min(i, len(b)):min(i+3, len(b))])
+	for _, name := range []string{"README", "docs/orders"} {
+		english, chinese := readme(t, name+languages[0]), readme(t, name+languages[1])
+		if base := path.Base(name); !strings.Contains(english, "[中文]("+base+languages[1]+")") || !strings.Contains(chinese, "[English]("+base+languages[0]+")") {
+			t.Errorf("%s: the languages do not lead to each other", name)
+		}
+		a, b := outline(english), outline(chinese)
+		for i := range max(len(a), len(b)) {
+			if i >= len(a) || i >= len(b) || a[i] != b[i] {
+				t.Errorf("%s: the languages part here:\n%q\n%q", name, a[min(i, len(a)):min(i+3, len(a))], b[min(i, len(b)):min(i+3, len(b))])
+				break
+			}
 		}
 	}
 }
