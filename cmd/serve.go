@@ -30,8 +30,9 @@ func newServeCommand(a *app) *cobra.Command {
 	var o serveOptions
 	c := &cobra.Command{
 		Use:   "serve",
-		Short: "Listen for callbacks",
-		Long: "Listen for callbacks at POST /callbacks/{account}, until SIGTERM: then /readyz says no at once, callbacks in flight are answered,\n" +
+		Short: "Listen for callbacks, and for the shop's own back end",
+		Long: "Listen for callbacks at POST /callbacks/{account}, and take them from the queue where one is configured; serve the shop's routes (orders,\n" +
+			"tokens, stock; described at /openapi.json); close orders that were not paid in time. Until SIGTERM: then /readyz says no at once, callbacks in flight are answered,\n" +
 			"and the program ends with 0. A second signal ends it at once.\n\n" + exitCodesHelp,
 		Example: "  app serve --config app.yaml\n  app serve --config testdata/app.yaml --listen 127.0.0.1:8080 --database sqlite:app.db",
 		Args:    cobra.NoArgs,
