@@ -114,7 +114,7 @@ func TestQueueIsPartOfTheSchema(t *testing.T) {
 // The database dies while the queue works: the queue ends all the same when it is told to, says it once, and works again with the database.
 func TestQueueOutlivesTheDatabase(t *testing.T) {
 	ledgertest.Need(t)
-	c, err := ledgertest.Start(ledgertest.Options{})
+	c, err := ledgertest.Start(ledgertest.Options{Durable: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,6 +139,9 @@ func TestQueueOutlivesTheDatabase(t *testing.T) {
 	}
 	eventually(t, "an order is accepted again", func() bool {
 		a, err := book.AcceptOrder(t.Context(), ledger.Key{Token: "k", Fingerprint: "f"}, hot("O2", 1), told)
+		if err != nil || a.Status != 202 {
+			t.Log("not yet: ", a.Status, string(a.Body), err)
+		}
 		return err == nil && a.Status == 202
 	})
 	eventually(t, "and written", func() bool { return len(allOrders(t, book)) == 2 })
