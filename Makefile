@@ -62,4 +62,4 @@ tools: ## Fetch and build what `make lint` and `make race` need, to work offline
 	@go mod download
 	@$(LINTER) version
 
-.PHONY: help test race fuzz crosscheck lint gofmt vet golangci demo build bench flash tools
+.PHONY: help test race model fuzz crosscheck lint gofmt vet golangci demo build bench flash tools
