@@ -100,11 +100,11 @@ func TestDoctorLooksAtRedis(t *testing.T) {
 	}
 	look("redis://:CANARY@127.0.0.1:1", "warning redis: 127.0.0.1:1 does not work (dial tcp 127.0.0.1:1: connect: connection refused): the database does all by itself")
 	r := ledgertest.Redis(t, map[string]string{"requirepass": "CANARY"})
-	look(r.URL, "ok redis: "+r.Address+" answers and can be written")
-	look("redis://:CANARY2@"+r.Address, "warning redis: "+r.Address+" does not work (WRONGPASS")
-	look("redis://"+r.Address, "warning redis: "+r.Address+" does not work (NOAUTH")
+	look(r.URL, "ok redis: "+r.Address()+" answers and can be written")
+	look("redis://:CANARY2@"+r.Address(), "warning redis: "+r.Address()+" does not work (WRONGPASS")
+	look("redis://"+r.Address(), "warning redis: "+r.Address()+" does not work (NOAUTH")
 	r.Fill(t)
-	look(r.URL, "warning redis: "+r.Address+" does not work (OOM")
+	look(r.URL, "warning redis: "+r.Address()+" does not work (OOM")
 }
 
 // A Redis that is away keeps no server from starting.

@@ -9,11 +9,11 @@ import (
 func TestNATS(t *testing.T) {
 	n := StartNATS(t)
 	n.Kill()
-	if n.answers() {
+	if n.greets() == nil {
 		t.Error("a killed server answers")
 	}
 	n.Restart(t)
-	if !n.answers() {
+	if n.greets() != nil {
 		t.Error("a restarted server does not answer")
 	}
 	n.Pause(t)
@@ -21,7 +21,7 @@ func TestNATS(t *testing.T) {
 		waitFor(func() bool { return !running(n.server.Process.Pid) })
 	}
 	n.Resume(t)
-	if !n.answers() {
+	if n.greets() != nil {
 		t.Error("a resumed server does not answer")
 	}
 }
@@ -29,7 +29,7 @@ func TestNATS(t *testing.T) {
 // A missing server says what to type.
 func TestFindNATS(t *testing.T) {
 	t.Setenv("NATS_SERVER", "/no/such/nats-server")
-	if _, err := findNATS(); err == nil || !strings.HasPrefix(err.Error(), "NATS_SERVER: ") {
+	if _, err := natsServer.find(); err == nil || !strings.HasPrefix(err.Error(), "NATS_SERVER: ") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -52,7 +52,7 @@ func TestRedis(t *testing.T) {
 
 // TestRedisDiesWithUs: a test binary that is killed leaves no server behind, not even a paused one.
 func TestRedisDiesWithUs(t *testing.T) {
-	needRedis(t)
+	redisServer.need(t)
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux ends a child with its parent")
 	}
