@@ -22,7 +22,7 @@ const rateMax = 100_000
 
 // readAPIKeys reads who may call the shop's routes.
 func readAPIKeys(s *section) []shop.Key {
-	if !s.has("api_keys") {
+	if s.keys["api_keys"] == nil {
 		return nil
 	}
 	list := s.keys["api_keys"]
@@ -73,10 +73,14 @@ func readAPIKey(s *section, secrets map[shop.Secret]string) shop.Key {
 
 // readAPISecret takes a secret itself or its hash. No message holds it.
 func readAPISecret(text string) (shop.Secret, error) {
-	if digits, hashed := strings.CutPrefix(text, "sha256:"); hashed {
-		sum, err := hex.DecodeString(digits)
-		if err != nil || len(sum) != len(shop.Secret{}) {
+	const prefix = "sha256:"
+	if len(text) >= len(prefix) && strings.EqualFold(text[:len(prefix)], prefix) {
+		sum, err := hex.DecodeString(text[len(prefix):])
+		switch {
+		case err != nil || len(sum) != len(shop.Secret{}):
 			return shop.Secret{}, fmt.Errorf("sha256: and 64 hexadecimal digits expected, as `printf %%s \"$KEY\" | sha256sum` prints them")
+		case shop.Secret(sum) == shop.HashSecret("") || shop.Secret(sum) == shop.HashSecret("\n"):
+			return shop.Secret{}, fmt.Errorf("the hash of nothing: KEY was empty when `printf %%s \"$KEY\" | sha256sum` was typed")
 		}
 		return shop.Secret(sum), nil
 	}

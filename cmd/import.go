@@ -27,7 +27,7 @@ type importOptions struct {
 }
 
 const importHelp = `FILE is a JSON array of objects or a CSV with a header; which one is seen by its content, and - is standard input. All or nothing: one
-bad row, and nothing is written. What is already there is left as it is, so the same file can be imported again.`
+bad row, and nothing is written. The same file can be imported again.`
 
 func newImportOrdersCommand(a *app) *cobra.Command {
 	var o importOptions

@@ -95,6 +95,10 @@ func (l *Ledger) endWhenSilent(tx *gorm.DB, after time.Duration) error {
 // may hold it for minutes.
 const lockWait = "250"
 
+// silenceMax is when the database ends a transaction of which nothing is heard, in PostgreSQL's milliseconds: a process that is stopped or
+// cut off in the middle of one must not hold its rows against all the others. Ours pause between statements for far less.
+const silenceMax = "30000"
+
 // connect opens the pools.
 func (l *Ledger) connect(dsn string) error {
 	file, isFile := strings.CutPrefix(dsn, "sqlite:")
@@ -141,6 +145,7 @@ func (l *Ledger) connectPostgres(dsn string) error {
 	setUnlessGiven(conf, "plan_cache_mode", "force_generic_plan")
 	setUnlessGiven(conf, "enable_seqscan", "off")
 	setUnlessGiven(conf, "jit", "off")
+	setUnlessGiven(conf, "idle_in_transaction_session_timeout", silenceMax)
 	l.db, err = l.postgresPool(*conf)
 	return err
 }

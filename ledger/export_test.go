@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 
 	"gorm.io/gorm"
@@ -74,4 +75,10 @@ func (l *Ledger) ActInSavepoints(ctx context.Context, acts ...Act) (refusals []e
 		return nil
 	})
 	return refusals, err
+}
+
+// Setting is a setting of PostgreSQL on a connection that writes.
+func (l *Ledger) Setting(ctx context.Context, name string) (value string) {
+	_ = query(l.db.WithContext(ctx), "SELECT current_setting($1)", []any{name}, func(rows *sql.Rows) error { return rows.Scan(&value) })
+	return value
 }

@@ -36,7 +36,7 @@ type accepting struct {
 
 // AcceptOrder accepts an order that a job will write soon; until then QueuedOrder has it. It counts once under its key, as with
 // CreateOrderOnce (one without a token only under its order's number), and say is asked in the same way: an accepted order is given to it
-// with version 0, and where it says 201 the answer is 202. Many that come at once share a transaction. When ctx ends first nobody
+// as it will be written, and where it says 201 the answer is 202. Many that come at once share a transaction. When ctx ends first nobody
 // knows; the repeat finds out.
 func (l *Ledger) AcceptOrder(ctx context.Context, k Key, o NewOrder, say func(models.Order, error) (status int, body []byte)) (Answer, error) {
 	if k.Token != "" && (short(k.Token, idMax) != k.Token || clean(k.Owner) != k.Owner) {
@@ -46,7 +46,6 @@ func (l *Ledger) AcceptOrder(ctx context.Context, k Key, o NewOrder, say func(mo
 	if err != nil {
 		return Answer{}, err
 	}
-	order.Version = 0
 	w := &accepting{hold: hold{Key: k, holder: uuid.NewString()}, order: order, items: items, say: say, done: make(chan struct{})}
 	if !l.accepts.add(w) {
 		return Answer{}, errClosed

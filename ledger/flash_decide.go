@@ -81,10 +81,12 @@ func (s *sight) decide(bunch []*accepting, now time.Time) (accepted, keyed []*ac
 			if w.answer, w.err = w.judge(s.tokens[w.id()], now); w.answer != nil || w.err != nil {
 				continue
 			}
-			first[w.id()], keyed = w, append(keyed, w)
 		}
 		if w.refusal = s.refuse(w); w.refusal == nil {
 			accepted = append(accepted, w)
+		}
+		if w.Token != "" && (w.refusal == nil || !w.Issued()) { // a token of ours is spent by an order, not by a refusal
+			first[w.id()], keyed = w, append(keyed, w)
 		}
 		w.order.CreatedAt, w.order.UpdatedAt = now, now
 		given := w.order
@@ -140,7 +142,7 @@ func (l *Ledger) pipeTokens(p *pipe, keys []Key, into map[keyID]*models.Token) {
 	})
 }
 
-// QueuedOrder is an order that was accepted and is not written yet: version 0, unpaid. ErrNotFound when there is none; then ask for the
+// QueuedOrder is an order that was accepted and is not written yet, as it will be. ErrNotFound when there is none; then ask for the
 // written one once more, it may have been written at this very moment.
 func (l *Ledger) QueuedOrder(ctx context.Context, id string) (NewOrder, error) {
 	b := l.sql("SELECT " + acceptedColumns + " FROM accepted WHERE order_id = ").arg(id)
@@ -167,7 +169,7 @@ type accepted struct {
 const acceptedColumns = "order_id, amount_minor, currency, items, expires_at, created_at"
 
 func scanAccepted(rows scanner) (*accepted, error) {
-	a := &accepted{order: models.Order{Status: models.Unpaid, Stock: models.StockReserved}}
+	a := &accepted{order: models.Order{Status: models.Unpaid, Version: 1, Stock: models.StockReserved}}
 	var items string
 	o := &a.order
 	if err := rows.Scan(&o.OrderID, &o.AmountMinor, &o.Currency, &items, nullUTC{&o.ExpiresAt}, utc{&o.CreatedAt}); err != nil {

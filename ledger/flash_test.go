@@ -168,7 +168,7 @@ func TestAcceptedOnce(t *testing.T) {
 				t.Error(when, a, err)
 			}
 		}
-		if o, err := book.QueuedOrder(t.Context(), "O1"); err != nil || o.Order.Version != 0 || o.Order.Status != models.Unpaid || o.Order.AmountMinor != 1999 || len(o.Items) != 1 {
+		if o, err := book.QueuedOrder(t.Context(), "O1"); err != nil || o.Order.Version != 1 || o.Order.Status != models.Unpaid || o.Order.AmountMinor != 1999 || len(o.Items) != 1 {
 			t.Error(o, err)
 		}
 		taken("queued")

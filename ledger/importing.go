@@ -3,6 +3,7 @@ package ledger
 import (
 	"context"
 	"iter"
+	"time"
 
 	"gorm.io/gorm"
 )
@@ -26,6 +27,9 @@ func importing[T any](ctx context.Context, l *Ledger, seq iter.Seq2[T, error], b
 	}
 	return l.inTx(ctx, func(tx *gorm.DB) error {
 		if err := begin(tx); err != nil {
+			return err
+		}
+		if err := l.endWhenSilent(tx, 24*time.Hour); err != nil { // the rows may come from a slow pipe
 			return err
 		}
 		for chunk := first; len(chunk) > 0; {

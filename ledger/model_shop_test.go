@@ -260,8 +260,13 @@ func (b *ideal) once(name string, w []string) string {
 		return "again: " + t.answer
 	}
 	answer := b.do(w)
-	if answer != "not found" { // then it was no answer: the request may be tried again
+	if answer != "not found" && !(issued && refusal(answer)) { // else the request may be tried again, or another with the same token
 		b.tokens[name] = &idealToken{spent: true, request: request, answer: answer, until: b.now.Add(24 * time.Hour)}
 	}
 	return answer
+}
+
+// refusal says that nothing was done.
+func refusal(answer string) bool {
+	return slices.ContainsFunc([]string{"exists", "out of stock", "not allowed", "stale"}, func(word string) bool { return strings.HasPrefix(answer, word) })
 }

@@ -23,11 +23,15 @@ type Answer struct {
 	Status   int    // HTTP status
 	Body     []byte // byte for byte; text
 	Replayed bool   // it is the answer of an earlier request
+
+	refused bool // nothing was done
+	unspent bool // and it may be asked for again under the same token
 }
 
 // CreateOrderOnce is CreateOrder, counted once under a key. say words the answer from what came of it (an order, an *OrderExists, an
 // *OutOfStock); it is kept with the order, in the same transaction, and given again to every repeat for 24 hours. A transaction that has
-// to be repeated asks it anew. Any other error is returned and not kept: the request may be tried again. While somebody is at the same
+// to be repeated asks it anew. A token of ours is spent by the first order that is made with it: a refusal is told and not kept, so that the
+// buyer's page, which has no other, may order less. Any other error is returned and not kept: the request may be tried again. While somebody is at the same
 // request it is a *TokenBusy; a key that may not be used is an ErrTokenUnknown, ErrTokenExpired, ErrTokenSpent or ErrTokenUnusable.
 func (l *Ledger) CreateOrderOnce(ctx context.Context, k Key, o NewOrder, say func(models.Order, error) (status int, body []byte)) (Answer, error) {
 	return l.once(ctx, k, request{orderID: o.Order.OrderID, say: say,
@@ -66,13 +70,13 @@ func (l *Ledger) once(ctx context.Context, k Key, r request) (Answer, error) {
 	if known != nil {
 		return *known, nil
 	}
-	answered := false
-	defer func() { l.letGo(ctx, h, answered) }() // after a panic too
+	spent := false
+	defer func() { l.letGo(ctx, h, spent) }() // after a panic too
 	answer, err := l.spend(ctx, h, r)
 	if err != nil {
 		return Answer{}, err
 	}
-	answered = true
+	spent = !answer.unspent
 	return *answer, nil
 }
 
@@ -86,6 +90,9 @@ func (l *Ledger) spend(ctx context.Context, h *hold, r request) (answer *Answer,
 		}
 		if answer, err = r.answer(tx, now); err != nil {
 			return err
+		}
+		if answer.unspent = answer.refused && h.Issued(); answer.unspent {
+			return l.releaseRow(tx, h)
 		}
 		return l.keepAnswer(tx, h, r.orderID, answer, now)
 	})
@@ -107,7 +114,7 @@ func (r request) answer(tx *gorm.DB, now time.Time) (*Answer, error) {
 		}
 	}
 	status, body := r.say(order, refusal)
-	return &Answer{Status: status, Body: body}, nil
+	return &Answer{Status: status, Body: body, refused: refusal != nil}, nil
 }
 
 // isAnswer says whether an error is the shop's own doing, to be told again, and not a failure that a repeat may heal.

@@ -20,7 +20,7 @@ import (
 
 // Client talks to one server. It is safe for any number of goroutines.
 type Client struct {
-	Base  string        // https://pay.example.com, without a slash at the end
+	Base  string        // where the shop's routes are (admin_listen where that is set), without a slash at the end: http://127.0.0.1:8080
 	Key   string        // the API key; "" on loopback
 	HTTP  *http.Client  // nil: one with a time limit of 15 s
 	Tries int           // of one request in all; 0: 5
@@ -44,13 +44,16 @@ type NewOrder struct {
 
 // Order is an order as the server has it. Amounts are decimal text in major units.
 type Order struct {
-	OrderID      string `json:"order_id"`
-	Amount       string `json:"amount"`
-	Currency     string `json:"currency"`
-	Status       string `json:"status"`
-	Version      int64  `json:"version"`
-	Refunded     string `json:"refunded"`
-	Transactions []struct {
+	OrderID      string     `json:"order_id"`
+	Amount       string     `json:"amount"`
+	Currency     string     `json:"currency"`
+	Status       string     `json:"status"`
+	Version      int64      `json:"version"`
+	Refunded     string     `json:"refunded"`
+	ExpiresAt    *time.Time `json:"expires_at"` // when it is closed unless it is paid; nil: never
+	Items        []Item     `json:"items"`      // Order only
+	Stock        string     `json:"stock"`      // Order only: reserved, sold or released
+	Transactions []struct { // Order only
 		Account       string    `json:"account"`
 		Kind          string    `json:"kind"`
 		TransactionID string    `json:"transaction_id"`
@@ -77,8 +80,13 @@ type Stock struct {
 // Problem is an error that the server told (RFC 9457).
 type Problem struct {
 	Status     int           `json:"status"`
-	Code       string        `json:"code"`   // for programs: out_of_stock, …
-	Detail     string        `json:"detail"` // for people: what is wrong, and what to do next
+	Code       string        `json:"code"`         // for programs: out_of_stock, …
+	Detail     string        `json:"detail"`       // for people: what is wrong, and what to do next
+	Field      string        `json:"field"`        // invalid_request: where
+	OrderState string        `json:"order_status"` // not_allowed, stale_version: where the order is now
+	Version    int64         `json:"version"`      // and at which version
+	SKU        string        `json:"sku"`          // out_of_stock: of what there is too little
+	Available  int64         `json:"available"`    // and how much there is
 	RequestID  string        `json:"request_id"`
 	RetryAfter time.Duration `json:"-"` // 0: trying again changes nothing
 }
@@ -105,7 +113,8 @@ func (c *Client) Order(ctx context.Context, id string) (o Order, err error) {
 	return o, c.do(ctx, http.MethodGet, "/orders/"+url.PathEscape(id), "", nil, &o)
 }
 
-// Pay says that the buyer was sent to a provider. Like Ship and Cancel it counts once. version is the one you have seen; another one is a Problem with status 409; 0 moves whichever.
+// Pay says that the buyer was sent to a provider. Like Ship and Cancel it counts once. version is the one you have seen; another one is a
+// Problem with status 409; 0 moves whichever.
 func (c *Client) Pay(ctx context.Context, id string, version int64) (Order, error) {
 	return c.act(ctx, id, "pay", version)
 }

@@ -147,7 +147,7 @@ func (f *Flash) tooLate(ctx context.Context, t *ticket, got took, k ledger.Key, 
 	item := t.items[got.item]
 	status, body := say(models.Order{}, &ledger.OutOfStock{SKU: item.sku, Wanted: item.units, Available: got.left})
 	answer := ledger.Answer{Status: status, Body: body}
-	if k.Token == "" {
+	if k.Token == "" || k.Issued() { // a token of ours is spent by an order, not by a refusal
 		return answer, nil
 	}
 	return f.gate.keep(ctx, t, answer), nil

@@ -42,6 +42,8 @@ type ticket struct {
 	print string   // of what it asks
 	names []string // its order's mark, its key's (the order's again without a key), its SKUs' hashes
 	items []ledgerItem
+	// issued is true for a token of ours as its key.
+	issued bool
 }
 
 type ledgerItem struct {
@@ -53,7 +55,7 @@ type ledgerItem struct {
 func (g *Gate) stockName(sku string) string { return g.options.Prefix + "stock:" + sku }
 
 func (g *Gate) ticket(id string, k ledger.Key, orderID string, items []ledgerItem) *ticket {
-	t := &ticket{id: id, print: hashed(k.Fingerprint), items: items}
+	t := &ticket{id: id, print: hashed(k.Fingerprint), items: items, issued: k.Issued()}
 	order := g.options.Prefix + "flash:order:" + hashed(orderID)
 	key := order
 	if k.Token != "" {
@@ -82,7 +84,11 @@ type took struct {
 
 // take knows a repeat, and else takes the units of all items, in one step.
 func (g *Gate) take(ctx context.Context, t *ticket) (took, error) {
-	args := []any{t.id, t.print, takenFor.Milliseconds(), refusedFor.Milliseconds()}
+	remember := refusedFor.Milliseconds()
+	if t.issued {
+		remember = 0 // a refusal does not spend it
+	}
+	args := []any{t.id, t.print, takenFor.Milliseconds(), remember}
 	for _, i := range t.items {
 		args = append(args, i.units)
 	}
@@ -109,7 +115,7 @@ for i = 3, #KEYS do
   local left = redis.call('HGET', KEYS[i], 'left')
   if not left or not tonumber(left) then return {'load', i - 3} end
   if tonumber(left) < tonumber(ARGV[i + 2]) then
-    if keyed then redis.call('SET', KEYS[2], 'out ' .. ARGV[2], 'PX', ARGV[4]) end
+    if keyed and ARGV[4] ~= '0' then redis.call('SET', KEYS[2], 'out ' .. ARGV[2], 'PX', ARGV[4]) end
     return {'out', i - 3, left}
   end
 end

@@ -13,7 +13,7 @@ func TestMoves(t *testing.T) {
 	each(t, func(s site) {
 		s.stock("TEA", 5)
 		s.want(s.post("/orders", order("A1", "19.99", "TEA×2")), 201)
-		s.want(s.post("/orders/A1/pay", ""), 200, `{"order_id":"A1","amount":"19.99","currency":"CNY","status":"paying","version":2,"refunded":"0.00"}`)
+		s.want(s.post("/orders/A1/pay", ""), 200, `{"order_id":"A1","amount":"19.99","currency":"CNY","status":"paying","version":2,"refunded":"0.00","expires_at":"2026-11-29T10:30:00Z"}`)
 		s.wantOrder("A1", models.Paying, 2) // and nothing but a verified event makes it paid
 		p := s.wantProblem(s.post("/orders/A1/pay", ""), 409, shop.CodeNotAllowed, "paying")
 		if p.OrderID != "A1" || p.OrderStatus != models.Paying || p.Version != 2 {

@@ -30,12 +30,6 @@ type asked struct {
 	ExpiresAt *time.Time    `json:"expires_at"`
 }
 
-// CreatedJSON is what a new order's maker is told.
-type CreatedJSON struct {
-	OrderJSON
-	ExpiresAt time.Time `json:"expires_at"` // closed then, unless it is paid
-}
-
 // createOrder is POST /orders.
 func (s *Server) createOrder(ctx context.Context, r request) error {
 	token, err := keyOf(r.Request().Header)
@@ -49,7 +43,8 @@ func (s *Server) createOrder(ctx context.Context, r request) error {
 	o := s.newOrder(a)
 	say := func(status int) Say {
 		return saying(r, func(made models.Order) (int, any) {
-			return status, CreatedJSON{OrderJSON: ShowOrder(made), ExpiresAt: *o.Order.ExpiresAt}
+			made.ExpiresAt = o.Order.ExpiresAt
+			return status, ShowOrder(made)
 		})
 	}
 	answer, err := s.create(ctx, ledger.Key{Owner: r.owner, Token: token, Fingerprint: fingerprint(a)}, o, say)
@@ -144,12 +139,9 @@ func (o object) money(amount, currency string) models.Money {
 		return models.Money{}
 	}
 	m, err := models.ParseMajor(text, known)
-	_, decimals, _ := strings.Cut(text, ".")
 	switch {
 	case err != nil:
 		o.fail(o.path+amount, "%s", strings.TrimPrefix(err.Error(), models.ErrAmount.Error()+": "))
-	case len(decimals) > models.Digits(known):
-		o.fail(o.path+amount, "%q: %s has %d decimals", cut(text), known, models.Digits(known))
 	case m.Minor <= 0:
 		o.fail(o.path+amount, "%q: more than 0 expected", cut(text))
 	}

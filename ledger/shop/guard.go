@@ -37,7 +37,7 @@ func (g *guard) admit(c echo.Context, needs Scope) (owner string, err error) {
 	}
 	text, told := bearer(c.Request().Header)
 	key := find(g.keys, text)
-	if key == nil {
+	if key == nil || text == "" {
 		return "", g.unauthorized(c, told)
 	}
 	if !key.may(needs) {

@@ -190,8 +190,20 @@ func TestTokens(t *testing.T) {
 		paying := s.want(s.post("/orders/T1/pay", "", "Idempotency-Key: "+pay), 200, `"status":"paying"`)
 		s.replay(paying, s.post("/orders/T1/pay", "", "Idempotency-Key: "+pay))
 		s.wantOrder("T1", models.Paying, 2)
+		refused := s.token("cart") // a token is spent by the order that is made with it, not by a refusal
+		for range 2 {
+			if got := s.post("/orders", order("T1", "2.00"), "Idempotency-Key: "+refused); got.header.Get("Idempotency-Replayed") != "" {
+				t.Error("a refusal under a token of ours is kept")
+			} else {
+				s.wantProblem(got, 409, shop.CodeOrderExists)
+			}
+		}
+		other := s.want(s.post("/orders", order("T2", "2.00"), "Idempotency-Key: "+refused), 201)
+		s.replay(other, s.post("/orders", order("T2", "2.00"), "Idempotency-Key: "+refused))
+		s.wantProblem(s.post("/orders", order("T3", "2.00"), "Idempotency-Key: "+refused), 422, shop.CodeKeyReused)
+		s.wantOrders("T1", "T2")
 		for body, text := range map[string]string{
-			``: "empty", `{}`: "missing", `{"scope":""}`: "empty", `{"scope":7}`: "text", `{"scope":"a\nb"}`: "seen", `{"scope":"x","life":"9h"}`: "unknown",
+			``: "empty", `{}`: "missing", `{"scope":""}`: "empty", `{"scope":7}`: "text", `{"scope":"a\nb"}`: "control", `{"scope":"x","life":"9h"}`: "unknown",
 			`{"scope":"` + strings.Repeat("x", 201) + `"}`: "200",
 		} {
 			s.wantProblem(s.post("/tokens", body, "Content-Type: application/json"), 400, shop.CodeInvalidRequest, text)

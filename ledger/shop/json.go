@@ -84,7 +84,7 @@ func (o object) text(key string) string {
 // id is text that is kept as it is and looked up by: an order number, an SKU.
 func (o object) id(key string) string {
 	text := o.text(key)
-	if why := unfit(text, idMax); o.err() == nil && why != "" {
+	if why := unfitNew(text, idMax); o.err() == nil && why != "" {
 		o.fail(o.path+key, "%s", why)
 	}
 	return text

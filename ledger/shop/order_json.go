@@ -15,6 +15,8 @@ type OrderJSON struct {
 	Status   models.OrderStatus `json:"status"`
 	Version  int64              `json:"version"`
 	Refunded string             `json:"refunded"`
+	// ExpiresAt is when it is closed unless it is paid; nil: never.
+	ExpiresAt *time.Time `json:"expires_at,omitempty"`
 }
 
 // HistoryJSON is an order with all that moved it, oldest first.
@@ -58,10 +60,15 @@ type TransitionJSON struct {
 
 // ShowOrder words an order.
 func ShowOrder(o models.Order) OrderJSON {
-	return OrderJSON{
+	shown := OrderJSON{
 		OrderID: o.OrderID, Amount: o.Money().Text(), Currency: o.Currency, Status: o.Status, Version: o.Version,
 		Refunded: models.Money{Minor: o.RefundedMinor, Currency: o.Currency}.Text(),
 	}
+	if o.ExpiresAt != nil {
+		at := o.ExpiresAt.UTC()
+		shown.ExpiresAt = &at
+	}
+	return shown
 }
 
 // ShowHistory words an order with all that moved it.

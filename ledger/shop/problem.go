@@ -97,9 +97,15 @@ func ProblemOf(err error) (p Problem, meant bool) {
 	p.Title = http.StatusText(p.Status)
 	p.Code = strings.ReplaceAll(strings.ToLower(p.Title), " ", "_")
 	if p.Detail == p.Title {
-		p.Detail = ""
+		p.Detail = nextStep[p.Status]
 	}
 	return p, meant
+}
+
+// nextStep is what to do about a refusal of the framework's.
+var nextStep = map[int]string{
+	http.StatusNotFound:         "no such route: /openapi.json lists the shop's; a slash in an order number or SKU is %2F in its address",
+	http.StatusMethodNotAllowed: "this route takes other methods: see the header Allow, and /openapi.json",
 }
 
 // Send answers with the problem.

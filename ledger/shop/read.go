@@ -41,7 +41,7 @@ func (s *Server) showOrder(ctx context.Context, r request) error {
 	return reply(r, http.StatusOK, ShowHistory(h))
 }
 
-// history also knows an order that is accepted and waits to be written: version 0, and nothing has happened to it yet.
+// history also knows an order that is accepted and waits to be written: nothing has happened to it yet.
 func (s *Server) history(ctx context.Context, id string) (ledger.OrderHistory, error) {
 	h, err := s.Book.OrderHistory(ctx, id)
 	if !errors.Is(err, ledger.ErrNotFound) {

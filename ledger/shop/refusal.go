@@ -45,7 +45,7 @@ func orderProblem(err error) *Problem {
 		p.OrderID = exists.OrderID
 		return p
 	case errors.As(err, &out):
-		p := problem(http.StatusConflict, CodeOutOfStock, "%s: %d wanted, %d available; nothing was reserved: order less, or again with a new Idempotency-Key when there is more",
+		p := problem(http.StatusConflict, CodeOutOfStock, "%s: %d wanted, %d available; nothing was reserved: order less, or again with a new Idempotency-Key when there is more (an SKU that was never imported has none: app import stock)",
 			out.SKU, out.Wanted, out.Available)
 		p.Title, p.SKU, p.Available = "Out of stock", out.SKU, &out.Available
 		return p
@@ -66,7 +66,7 @@ func orderProblem(err error) *Problem {
 var whyNot = map[models.EventKind]string{
 	models.OrderPay:    "only an unpaid order can be sent to be paid",
 	models.OrderShip:   "only a paid order that was not shipped yet can be shipped",
-	models.OrderCancel: "only an order that is not paid can be cancelled; what is paid is refunded at the provider",
+	models.OrderCancel: "only an unpaid order or one being paid can be cancelled; what is closed stays closed, what is paid is refunded at the provider",
 }
 
 // tokenProblem is what stands against the key of a request; nil for every other error.

@@ -12,7 +12,7 @@ import (
 // idMax is how many bytes of an order number or an SKU the book keeps.
 const idMax = 255
 
-// unfit says why a text cannot be kept and found again; "" when it can. What people cannot see they cannot compare.
+// unfit says why a text cannot be kept and found again; "" when it can.
 func unfit(text string, max int) string {
 	switch {
 	case text == "":
@@ -21,10 +21,21 @@ func unfit(text string, max int) string {
 		return fmt.Sprintf("%d bytes long, at most %d are kept", len(text), max)
 	case !utf8.ValidString(text) || strings.ContainsRune(text, unicode.ReplacementChar):
 		return "holds bytes that are no text"
-	case strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }):
-		return "holds a character that cannot be seen"
+	case strings.ContainsFunc(text, unicode.IsControl):
+		return "holds a control character"
+	}
+	return ""
+}
+
+// unfitNew is unfit for a number that is given for the first time. One that was imported may look like that, and is found all the same.
+func unfitNew(text string, max int) string {
+	switch why := unfit(text, max); {
+	case why != "":
+		return why
 	case strings.TrimSpace(text) != text:
 		return "begins or ends with a blank"
+	case text == "." || text == "..":
+		return "would vanish from the order's address"
 	}
 	return ""
 }
