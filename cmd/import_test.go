@@ -39,7 +39,7 @@ func TestImportOrdersCSV(t *testing.T) {
 	}
 	var orders []shop.OrderJSON
 	s.json(&orders, "orders", "list")
-	want := "[{A/2 5.120 KWD unpaid 1 0.000} {A-1 12800 JPY paid 1 0}]"
+	want := "[{A/2 5.120 KWD unpaid 1 0.000 2026-11-29 02:00:00 +0000 UTC} {A-1 12800 JPY paid 1 0 <nil>}]"
 	if fmt.Sprint(orders) != want {
 		t.Errorf("orders = %v, want %s", orders, want)
 	}
