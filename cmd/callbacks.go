@@ -188,7 +188,7 @@ func (a *app) replayCallback(ctx context.Context, id, format string) error {
 	defer book.Close()
 	cb, err := book.Callback(ctx, id)
 	if err != nil {
-		return err
+		return listedBy("app callbacks list", err)
 	}
 	account, err := c.account(cb.Account)
 	if err != nil {

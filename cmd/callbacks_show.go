@@ -75,7 +75,7 @@ func (a *app) showCallback(ctx context.Context, o callbackShowOptions) error {
 	defer book.Close()
 	cb, err := book.Callback(ctx, o.id)
 	if err != nil {
-		return err
+		return listedBy("app callbacks list", err)
 	}
 	account := a.accountOf(cb)
 	if o.save != "" {

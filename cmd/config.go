@@ -40,7 +40,9 @@ type Config struct {
 	ShutdownDelay  time.Duration // between "not ready" and closing the door, for the balancer to notice
 	Ledger         ledger.Options
 
-	files []configFile // every file it was made of, for the doctor
+	files   []configFile    // every file it was made of, for the doctor
+	asked   map[string]bool // variables of the environment that mean something
+	ignored []string        // variables that look like ours and mean nothing
 }
 
 // configFile is one file the configuration was made of.
@@ -81,7 +83,7 @@ func loadConfig(name string, env func(string) (string, bool)) (*Config, error) {
 	}
 	c := readConfig(r.section(root, "", "listen", "admin_listen", "database", "public_url", "trusted_proxies", "accounts", "orders",
 		"limits", "log", "shutdown", "ledger", "api_keys", "redis", "queue"))
-	c.File, c.files = r.name, *r.files
+	c.File, c.files, c.asked = r.name, *r.files, r.asked
 	return c, r.err()
 }
 
@@ -153,6 +155,9 @@ func (c *Config) warnings() []string {
 	if c.TokenLife < c.RetryWindow {
 		out = append(out, fmt.Sprintf("orders.token_life, %v, is shorter than orders.retry_window, %v: a client that repeats itself may find its token expired", c.TokenLife, c.RetryWindow))
 	}
+	for _, name := range c.ignored {
+		out = append(out, c.ignoredText(name))
+	}
 	return out
 }
 
@@ -201,7 +206,7 @@ func (c *Config) account(name string) (*Account, error) {
 	}
 	switch {
 	case len(c.Accounts) == 0:
-		return nil, errNoAccounts
+		return nil, c.noAccounts()
 	case name == "":
 		return nil, fmt.Errorf("say which account with --account: %s", c.accountNames())
 	}
@@ -225,7 +230,13 @@ func (c *Config) accountNames() string {
 	return strings.Join(names, ", ")
 }
 
-var errNoAccounts = errors.New("no accounts configured: give --config FILE, or write them into app.yaml")
+// noAccounts is what a command says that needs some. It names the file that was read.
+func (c *Config) noAccounts() error {
+	if c.File == "" {
+		return errors.New("no accounts configured: give --config FILE, or write them into app.yaml")
+	}
+	return fmt.Errorf("no accounts configured in %s: write them there, or give --config FILE", c.File)
+}
 
 // checkAddress says whether text is HOST:PORT; the host may be empty.
 func checkAddress(text string) error {

@@ -166,7 +166,7 @@ func settingsFile(s *section) (*reader, *yaml.Node) {
 	path := s.r.path(s.text("settings_file", ""))
 	raw, err := os.ReadFile(path)
 	if err != nil {
-		s.fail("settings_file", "%v", err)
+		s.fail("settings_file", "%v; the path is relative to the folder of the configuration file", err)
 		return s.r, nil
 	}
 	s.r.used(path, "settings")

@@ -47,7 +47,7 @@ func (r *reader) expand(text string) (string, error) {
 			return ""
 		}
 		name := strings.TrimSuffix(strings.TrimPrefix(ref, "${"), "}")
-		value, set := r.env(name)
+		value, set := r.lookUp(name)
 		if !set {
 			err = fmt.Errorf("environment variable %s is not set", name)
 		}

@@ -20,18 +20,25 @@ type reader struct {
 	env   func(string) (string, bool)
 	first *error
 	files *[]configFile
+	asked map[string]bool // variables of the environment that mean something
 }
 
 func newReader(name string, env func(string) (string, bool)) *reader {
-	return &reader{name: name, dir: filepath.Dir(name), env: env, first: new(error), files: new([]configFile)}
+	return &reader{name: name, dir: filepath.Dir(name), env: env, first: new(error), files: new([]configFile), asked: map[string]bool{}}
 }
 
 // beside is a reader of a further file, named in this one.
 func (r *reader) beside(name string) *reader {
-	return &reader{name: name, dir: filepath.Dir(name), env: r.env, first: r.first, files: r.files}
+	return &reader{name: name, dir: filepath.Dir(name), env: r.env, first: r.first, files: r.files, asked: r.asked}
 }
 
 func (r *reader) err() error { return *r.first }
+
+// lookUp is a variable of the environment, which is then known to mean something.
+func (r *reader) lookUp(name string) (string, bool) {
+	r.asked[name] = true
+	return r.env(name)
+}
 
 func (r *reader) used(path, kind string) { *r.files = append(*r.files, configFile{path, kind}) }
 
@@ -129,7 +136,7 @@ func (s *section) override(key string) (string, bool) {
 	if !s.environment {
 		return "", false
 	}
-	value, _ := s.r.env(s.envName(key))
+	value, _ := s.r.lookUp(s.envName(key))
 	return value, value != ""
 }
 
@@ -240,5 +247,10 @@ func (s *section) address(key, fallback string) string {
 func (s *section) object(key string, known ...string) *section {
 	o := s.r.section(s.keys[key], s.path+key+".", known...)
 	o.environment = s.environment
+	for _, name := range known {
+		if s.environment {
+			s.r.asked[o.envName(name)] = true
+		}
+	}
 	return o
 }

@@ -43,7 +43,7 @@ func TestConfigErrors(t *testing.T) {
 		"no settings":             {stripeAccount, "app.yaml:2|account shop: settings.signing_secrets: empty"},
 		"settings no mapping":     {stripeAccount + "  settings: text\n", "app.yaml:4|account shop: settings: keys and values"},
 		"settings twice":          {stripeAccount + "  settings: {a: b}\n  settings_file: x.json\n", "app.yaml:5|keep one of the two"},
-		"no settings file":        {stripeAccount + "  settings_file: nosuch.json\n", "app.yaml:4|settings_file|nosuch.json|no such file"},
+		"no settings file":        {stripeAccount + "  settings_file: nosuch.json\n", "app.yaml:4|settings_file|nosuch.json|no such file|relative to the folder of the configuration file"},
 		"secret empty":            {stripeAccount + "  settings:\n    livemode: true\n    signing_secrets: ['']\n", "app.yaml:6|account shop: settings.signing_secrets[0]: empty"},
 		"secret blank":            {stripeAccount + "  settings: {signing_secrets: ['  ']}\n", "account shop: settings.signing_secrets[0]: empty"},
 		"secret not set":          {stripeAccount + "  settings: {signing_secrets: ['${NOSUCH}']}\n", "app.yaml:4|settings.signing_secrets[0]: environment variable NOSUCH is not set"},

@@ -23,17 +23,19 @@ func newConsumeCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "consume",
 		Short: "Take callbacks from NATS JetStream",
-		Long: `Take callbacks from NATS JetStream, as the configuration's queue says, until SIGTERM: then what is in flight is booked and acknowledged, and
-the program ends with 0. Any number of these, and of app serve, which takes them too, may run at once. While NATS or the database is away
-it waits; nothing is lost. How a gateway publishes callbacks is in the comment of the package callback/queue. In the configuration:
+		Long: `Take callbacks from NATS JetStream, as the configuration's queue says, until SIGTERM: then what is in flight is booked
+and acknowledged, and the program ends with 0. Any number of these, and of app serve, which takes them too, may run at
+once. While NATS or the database is away it waits; nothing is lost. How a gateway publishes callbacks is in the comment
+of the package callback/queue. In the configuration:
 
   queue:
-    url: nats://queue.example.com:4222     # or APP_QUEUE_URL; further keys: stream, subject, durable, dead_subject, max_deliver, ack_wait, create
-    user: paybook                          # or token: …, or credentials: FILE
+    url: nats://queue.example.com:4222     # or APP_QUEUE_URL; further keys: stream, subject, durable, dead_subject,
+    user: paybook                          # max_deliver, ack_wait, create. Instead of user: token, or credentials: FILE
     password: file:queue-password
 
-With --dead, bring every dead letter the way of a callback again, at its own time of receipt, and end. What is booked is deleted from the
-dead letters; what is refused or fails again stays. Run it when the cause is cured: an account added, a key renewed, the database repaired.
+With --dead, bring every dead letter the way of a callback again, at its own time of receipt, and end. What is booked is
+deleted from the dead letters; what is refused or fails again stays, until it is deleted (nats stream rmm STREAM NUMBER)
+or its time is over. Run it when the cause is cured: an account added, a key renewed, the database repaired.
 
 Exit codes:
   0  done; with --dead: no dead letter is left
@@ -63,7 +65,7 @@ func runConsume(ctx context.Context, a *app, o consumeOptions) error {
 	}
 	switch {
 	case len(conf.Accounts) == 0:
-		return errNoAccounts
+		return conf.noAccounts()
 	case conf.Queue == nil:
 		return errors.New("no queue configured: write queue: {url: nats://HOST:4222} into app.yaml, or set APP_QUEUE_URL")
 	}

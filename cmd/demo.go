@@ -27,10 +27,11 @@ func newDemoCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "demo",
 		Short: "Show the whole story on made-up data: callbacks in, orders moved, statements reconciled",
-		Long: `Show the whole story in a few seconds, on an embedded database in a temporary folder: start the server on a free loopback port, press
-"buy" five times with one token, sell three units to twenty buyers, create a shop's orders, send it recorded callbacks of every provider over HTTP, each at its recorded time (genuine, repeated, forged, stale, one
-before its order), reconcile every provider's native statement, and say what became of each. Configuration and --database of your own
-are not touched.
+		Long: `Show the whole story in a few seconds, on an embedded database in a temporary folder: start the server on a free
+loopback port, press "buy" five times with one token, sell three units to twenty buyers, create a shop's orders, send it
+recorded callbacks of every provider over HTTP, each at its recorded time (genuine, repeated, forged, stale, one before
+its order), reconcile every provider's native statement, and say what became of each. Configuration and --database of
+your own are not touched. The book is deleted at the end: to look into it with other commands, use --serve.
 
 Exit codes:
   0  everything came out as the recordings say
@@ -93,6 +94,8 @@ func (a *app) demo(ctx context.Context, o demoOptions) (err error) {
 	if o.serve {
 		d.printServing()
 		<-ctx.Done()
+	} else {
+		d.say("%s", d.p.dim("        This book is deleted now: `app demo --serve` keeps it, for the commands that are named above"))
 	}
 	if len(d.wrong) > 0 {
 		return errLook

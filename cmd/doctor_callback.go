@@ -91,7 +91,7 @@ func callbackAccount(conf *Config, asked, told string) (*Account, error) {
 	case asked != "":
 		return conf.account(asked)
 	case len(conf.Accounts) == 0:
-		return nil, errNoAccounts
+		return nil, conf.noAccounts()
 	case len(conf.Accounts) == 1:
 		return conf.Accounts[0], nil
 	}

@@ -246,7 +246,7 @@ func TestDoctorCallbackUsage(t *testing.T) {
 		"account of nothing": {[]string{"--account", "stripe"}, "--account belongs to --callback"},
 		"a strange format":   {[]string{"--callback", good, "--format", "xml"}, "xml"},
 		"a folder":           {[]string{"--callback", dir}, "directory"},
-		"no accounts":        {[]string{"--callback", good, "--config", filepath.Join(dir, "none.yaml")}, "app: no accounts configured: give --config FILE"},
+		"no accounts":        {[]string{"--callback", good, "--config", filepath.Join(dir, "none.yaml")}, "none.yaml: write them there, or give --config FILE"},
 	} {
 		got := runApp(t, map[string]string{"APP_CONFIG": kitConfig}, append([]string{"doctor"}, c.args...)...)
 		if got.code != exitFailed || !strings.Contains(got.err, c.want) || got.out != "" {

@@ -24,9 +24,9 @@ const (
 func (d *doctor) configuration(c *Config) {
 	switch {
 	case c.File == "":
-		d.add(checkWarn, "configuration", "no file: write app.yaml, or name one with --config; all is default")
+		d.add(checkFail, "configuration", "no file: write app.yaml, or name one with --config; all is default. %v", c.noAccounts())
 	case len(c.Accounts) == 0:
-		d.add(checkWarn, "configuration", "%s: no accounts", c.File)
+		d.add(checkFail, "configuration", "%v", c.noAccounts())
 	default:
 		d.add(checkOK, "configuration", "%s: %s", c.File, count(len(c.Accounts), "account"))
 	}

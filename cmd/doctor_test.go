@@ -16,7 +16,7 @@ func findings(t *testing.T, at time.Time, env map[string]string) (int, string) {
 	t.Helper()
 	var out, errw buffer
 	results := &checkedWriter{w: &out}
-	a := &app{in: strings.NewReader(""), out: results, err: &errw, now: func() time.Time { return at }, env: lookup(env)}
+	a := &app{in: strings.NewReader(""), out: results, err: &errw, now: func() time.Time { return at }, env: lookup(env), environ: environ(env)}
 	code := a.run(t.Context(), []string{"doctor", "--format", "json"}, results)
 	var checks []check
 	if err := json.Unmarshal([]byte(out.String()), &checks); err != nil {
@@ -50,6 +50,7 @@ func TestDoctor(t *testing.T) {
 func TestDoctorFindsWhatIsWrong(t *testing.T) {
 	dir := writeFiles(t, map[string]string{
 		"bad.yaml":    "lisen: x\n",
+		"none.yaml":   "listen: 127.0.0.1:0\n",
 		"folder.yaml": okAccount("a") + "  statements: nosuch/*{date}*\n",
 		"open.yaml":   okAccount("a") + "  statements: '*{date}*'\n",
 		"secret.yaml": stripeAccount + "  settings: {signing_secrets: ['file:secret']}\n",
@@ -70,6 +71,7 @@ func TestDoctorFindsWhatIsWrong(t *testing.T) {
 		code             int
 		want             string
 	}{
+		"no accounts":       {"none.yaml", "", time.Now(), exitLook, "failed configuration: no accounts configured in |none.yaml: write them there"},
 		"unknown key":       {"bad.yaml", "", time.Now(), exitLook, "failed configuration: |bad.yaml:1: lisen: unknown key"},
 		"no such file":      {"nosuch.yaml", "", time.Now(), exitLook, "failed configuration: |nosuch.yaml"},
 		"no folder":         {"folder.yaml", "", time.Now(), exitLook, "failed statements: a: |nosuch"},

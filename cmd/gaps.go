@@ -110,7 +110,11 @@ func (a *app) shownGap(g models.Gap) reconcile.GapReport {
 			zone = account.Zone
 		}
 	}
-	return reconcile.NewGapReport(g, zone, a.now())
+	shown := reconcile.NewGapReport(g, zone, a.now())
+	if g.ResolvedAt != nil {
+		shown.ResolvedAt = g.ResolvedAt.In(zone).Format(time.RFC3339)
+	}
+	return shown
 }
 
 // side is what one side says, for a table.
@@ -167,7 +171,7 @@ func (a *app) withGap(ctx context.Context, format string, do func(*ledger.Ledger
 	defer book.Close()
 	found, err := do(book)
 	if err != nil {
-		return err
+		return listedBy("app gaps list", err)
 	}
 	g := a.shownGap(found)
 	if format == "json" {
@@ -205,5 +209,6 @@ func (a *app) printGap(g reconcile.GapReport) {
 	if g.State == models.GapOpen {
 		line("next", cell(g.Next))
 	}
+	line("resolved", g.ResolvedAt)
 	line("resolution", cell(g.Resolution))
 }

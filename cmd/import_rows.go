@@ -84,7 +84,7 @@ type transactionReader struct {
 
 func newTransactionReader(c *Config, account, file string, rows rowReader) (*transactionReader, error) {
 	if len(c.Accounts) == 0 {
-		return nil, errNoAccounts
+		return nil, c.noAccounts()
 	}
 	r := &transactionReader{rows: rows, file: file, accounts: map[string]*Account{}}
 	for _, a := range c.Accounts {

@@ -217,7 +217,7 @@ func TestImportTransactionsNamesThePlace(t *testing.T) {
 	s.fails([]string{"row 2: column account", "--account", "wechatpay, alipay"}, "import", "transactions", s.file("in.csv", header+good))
 	s.fails([]string{"nobody"}, "import", "transactions", "--account", "nobody", s.file("in.csv", header+good))
 	unconfigured := &shell{t: t, global: []string{"--config", s.file("none.yaml", "accounts: []\n")}}
-	unconfigured.fails([]string{"no accounts configured: give --config FILE"}, "import", "transactions", s.file("in.csv", header+good))
+	unconfigured.fails([]string{"write them there, or give --config FILE"}, "import", "transactions", s.file("in.csv", header+good))
 	s.fails([]string{"row 2: column account", `"stripe", but the import is for wechatpay`}, "import", "transactions", "--account", "wechatpay",
 		s.file("in.csv", "account,"+header+"stripe,"+good))
 	if code, _, talk := s.run("orders", "show", "A"); code != exitFailed || !strings.Contains(talk, "not found") {

@@ -46,7 +46,7 @@ func TestOrdersShowJSONShape(t *testing.T) {
 			t.Errorf("the table does not show %s:\n%s", w, table)
 		}
 	}
-	s.fails([]string{`"nobody"`, "not found"}, "orders", "show", "nobody")
+	s.fails([]string{`"nobody"`, "not found", "`app orders list`"}, "orders", "show", "nobody")
 }
 
 func TestListsPageThroughEverything(t *testing.T) {
@@ -163,7 +163,7 @@ func TestCallbacksShowSaveAndReplay(t *testing.T) {
 		t.Errorf("saved: %+v, %v", rec, err)
 	}
 	s.ok("replay", saved)
-	s.fails([]string{"not found"}, "callbacks", "show", "0123")
+	s.fails([]string{"not found", "`app callbacks list`"}, "callbacks", "show", "0123")
 	if out := s.ok("callbacks", "replay", id); !strings.HasPrefix(out, "duplicate payment.succeeded DP20261127005001") {
 		t.Errorf("callbacks replay: %q", out)
 	}

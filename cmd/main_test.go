@@ -48,7 +48,7 @@ func runApp(t *testing.T, env map[string]string, args ...string) result {
 func runAppContext(ctx context.Context, env map[string]string, args ...string) result {
 	var out, errw buffer
 	results := &checkedWriter{w: &out}
-	a := &app{in: strings.NewReader(""), out: results, err: &errw, now: time.Now, env: lookup(env)}
+	a := &app{in: strings.NewReader(""), out: results, err: &errw, now: time.Now, env: lookup(env), environ: environ(env)}
 	code := a.run(ctx, args, results)
 	return result{code, out.String(), errw.String()}
 }
@@ -57,6 +57,15 @@ func lookup(env map[string]string) func(string) (string, bool) {
 	return func(name string) (string, bool) {
 		value, set := env[name]
 		return value, set
+	}
+}
+
+func environ(env map[string]string) func() []string {
+	return func() (list []string) {
+		for name, value := range env {
+			list = append(list, name+"="+value)
+		}
+		return list
 	}
 }
 

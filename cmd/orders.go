@@ -118,7 +118,7 @@ func (a *app) showOrder(ctx context.Context, id, format string) error {
 	defer book.Close()
 	h, err := book.OrderHistory(ctx, id)
 	if err != nil {
-		return err
+		return listedBy("app orders list", err)
 	}
 	if format == "json" {
 		return printJSON(a.out, shop.ShowHistory(h))

@@ -176,7 +176,7 @@ func (a *app) reconcileAccounts(o reconcileOptions) ([]*Account, error) {
 	if len(o.accounts) == 0 {
 		switch {
 		case len(c.Accounts) == 0:
-			return nil, errNoAccounts
+			return nil, c.noAccounts()
 		case (len(o.statements) > 0 || o.noStatement) && len(c.Accounts) > 1:
 			return nil, fmt.Errorf("%w; there is: %s", errOneAccount, c.accountNames())
 		}

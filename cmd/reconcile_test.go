@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"paybook/callback/generic"
 	"paybook/models"
@@ -179,6 +180,9 @@ func TestGapsListShowResolve(t *testing.T) {
 	s.runJSON(exitLook, "--date", "2026-11-29", "--account", "wechatpay")
 	var list []reconcile.GapReport
 	s.json(&list, "gaps", "list", "--kind", "missing_local", "--account", "wechatpay", "--date", "2026-11-29", "--state", "open")
+	if len(list) == 1 && list[0].ResolvedAt != "" {
+		t.Errorf("an open gap was resolved at %s", list[0].ResolvedAt)
+	}
 	if len(list) != 1 || list[0].TransactionID != "4200002999202611290000000007" || list[0].Account != "wechatpay" || list[0].Date != "2026-11-29" {
 		t.Fatalf("list = %+v", list)
 	}
@@ -196,8 +200,16 @@ func TestGapsListShowResolve(t *testing.T) {
 	if resolved.State != models.GapResolved || resolved.Resolution != "refunded by hand" {
 		t.Errorf("resolved = %+v", resolved)
 	}
+	if at, err := time.Parse(time.RFC3339, resolved.ResolvedAt); err != nil || time.Since(at).Abs() > time.Minute || !strings.HasSuffix(resolved.ResolvedAt, "+08:00") {
+		t.Errorf("resolved at %q, want now in the account's zone", resolved.ResolvedAt)
+	}
+	var again reconcile.GapReport
+	s.json(&again, "gaps", "show", id)
+	if shown := s.ok("gaps", "show", id); again.ResolvedAt != resolved.ResolvedAt || !strings.Contains(shown, "resolved     "+resolved.ResolvedAt) {
+		t.Errorf("resolved at %q, JSON says %q, text\n%s", resolved.ResolvedAt, again.ResolvedAt, shown)
+	}
 	s.fails([]string{"resolved already"}, "gaps", "resolve", id, "--reason", "again")
-	s.fails([]string{"not found"}, "gaps", "show", "ffffffff")
+	s.fails([]string{"not found", "`app gaps list`"}, "gaps", "show", "ffffffff")
 	s.fails([]string{"--kind", "missing_local"}, "gaps", "list", "--kind", "lost")
 	s.fails([]string{"--state", "carried"}, "gaps", "list", "--state", "lost")
 	if table := s.ok("gaps", "list", "--state", "resolved"); !strings.Contains(table, id) {

@@ -61,7 +61,8 @@ type app struct {
 	noMigrate  bool
 	now        func() time.Time
 	env        func(name string) (value string, set bool)
-	lease      time.Duration // how long a run's claim outlives its last sign of life; 0: the book's own default
+	environ    func() []string // all of it, NAME=value; nil: not known
+	lease      time.Duration   // how long a run's claim outlives its last sign of life; 0: the book's own default
 
 	loaded *Config
 }
@@ -69,7 +70,7 @@ type app struct {
 // Main runs one command line and returns the exit code. A cancelled ctx ends it in good order.
 func Main(ctx context.Context, args []string, in io.Reader, out, errw io.Writer) int {
 	results := &checkedWriter{w: out}
-	a := &app{in: in, out: results, err: errw, now: time.Now, env: os.LookupEnv}
+	a := &app{in: in, out: results, err: errw, now: time.Now, env: os.LookupEnv, environ: os.Environ}
 	return a.run(ctx, args, results)
 }
 
@@ -223,6 +224,9 @@ func (a *app) config() (*Config, error) {
 		if err != nil {
 			return nil, err
 		}
+		if a.environ != nil {
+			c.ignored = c.ignoredVariables(a.environ())
+		}
 		a.loaded = c
 	}
 	return a.loaded, nil
@@ -300,6 +304,14 @@ func unreached(err error) error {
 	}
 	at := net.JoinHostPort(away.Config.Host, strconv.Itoa(int(away.Config.Port)))
 	return fmt.Errorf("database %s at %s: %s: %s", away.Config.Database, at, why, next)
+}
+
+// listedBy adds to a row that is not there the command that lists those that are.
+func listedBy(list string, err error) error {
+	if errors.Is(err, ledger.ErrNotFound) {
+		return fmt.Errorf("%w; `%s` shows what there is", err, list)
+	}
+	return err
 }
 
 // onlyFormats refuses an unknown --format before any work is done.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 )
@@ -61,6 +62,11 @@ func TestEveryCommandHasHelp(t *testing.T) {
 		}
 		if !strings.Contains(c.Long, "Exit codes:") {
 			t.Errorf("%s: no exit codes in its help", c.CommandPath())
+		}
+		for line := range strings.Lines(c.Long + "\n" + c.LocalFlags().FlagUsages()) {
+			if n := utf8.RuneCountInString(line); n > 140 {
+				t.Errorf("%s: %d columns in its help: %s", c.CommandPath(), n, line)
+			}
 		}
 		for _, child := range c.Commands() {
 			walk(child)

@@ -31,16 +31,19 @@ func newServeCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "serve",
 		Short: "Listen for callbacks, and for the shop's own back end",
-		Long: "Listen for callbacks at POST /callbacks/{account}, and take them from the queue where one is configured; serve the shop's routes (orders,\n" +
-			"tokens, stock; described at /openapi.json); close orders that were not paid in time. Until SIGTERM: then /readyz says no at once, callbacks in flight are answered,\n" +
-			"and the program ends with 0. A second signal ends it at once.\n\n" + exitCodesHelp,
+		Long: `Listen for callbacks at POST /callbacks/{account}, and take them from the queue where one is configured; serve the
+shop's routes (orders, tokens, stock; described at /openapi.json), on admin_listen where that is set; close orders that
+were not paid in time. Until SIGTERM: then /readyz says no at once, callbacks in flight are answered, and the program
+ends with 0. A second signal ends it at once.
+
+` + exitCodesHelp,
 		Example: "  app serve --config app.yaml\n  app serve --config testdata/app.yaml --listen 127.0.0.1:8080 --database sqlite:app.db",
 		Args:    cobra.NoArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return runServe(c.Context(), a, o) },
 	}
 	c.Flags().StringVar(&o.listen, "listen", "", "`HOST:PORT` instead of the configuration's listen; port 0 takes a free one")
 	c.Flags().BoolVar(&o.replayClock, "replay-clock", false,
-		"take the time of a request from its header App-Received-At, for recordings; without one it is now (loopback only: whoever reaches it can replay old callbacks)")
+		"take a request's time from its header App-Received-At, for recordings (loopback only)")
 	return c
 }
 
@@ -50,12 +53,12 @@ func runServe(ctx context.Context, a *app, o serveOptions) error {
 		return err
 	}
 	if len(conf.Accounts) == 0 {
-		return errNoAccounts
+		return conf.noAccounts()
 	}
 	if o.listen == "" {
 		o.listen = conf.Listen
 	}
-	public, err := listen(ctx, o.listen)
+	public, err := listen(ctx, o.listen, "--listen HOST:PORT, or listen in the configuration")
 	if err != nil {
 		return err
 	}
@@ -65,7 +68,7 @@ func runServe(ctx context.Context, a *app, o serveOptions) error {
 	}
 	var admin net.Listener
 	if conf.AdminListen != "" {
-		if admin, err = listen(ctx, conf.AdminListen); err != nil {
+		if admin, err = listen(ctx, conf.AdminListen, "admin_listen in the configuration, or APP_ADMIN_LISTEN"); err != nil {
 			return err
 		}
 		defer admin.Close()
@@ -104,14 +107,15 @@ func runServe(ctx context.Context, a *app, o serveOptions) error {
 	return errors.Join(s.run(ctx, public, admin), book.Close())
 }
 
-func listen(ctx context.Context, address string) (net.Listener, error) {
+// listen takes an address. setting is where another can be named.
+func listen(ctx context.Context, address, setting string) (net.Listener, error) {
 	if err := checkAddress(address); err != nil {
 		return nil, fmt.Errorf("listen %w", err)
 	}
 	var lc net.ListenConfig
 	ln, err := lc.Listen(ctx, "tcp", address)
 	if err != nil {
-		return nil, fmt.Errorf("listen on %s: %w", address, err)
+		return nil, fmt.Errorf("listen on %s: %w: stop what has it, or name another address by %s", address, err, setting)
 	}
 	return ln, nil
 }

@@ -330,11 +330,11 @@ func TestServeRefusesToStart(t *testing.T) {
 		args string
 		want string
 	}{
-		"no accounts":           {"--config " + dir + "/none.yaml", "no accounts configured"},
+		"no accounts":           {"--config " + dir + "/none.yaml", dir + "/none.yaml: write them there"},
 		"empty secret":          {"--config " + dir + "/empty.yaml", "signing_secrets[0]: empty"},
 		"replay to the world":   {"--config " + kitConfig + " --replay-clock --listen 0.0.0.0:0", "loopback"},
 		"replay on every one":   {"--config " + kitConfig + " --replay-clock --listen :0", "loopback"},
-		"address taken":         {"--config " + kitConfig + " --listen " + busy.Addr().String(), "address already in use"},
+		"address taken":         {"--config " + kitConfig + " --listen " + busy.Addr().String(), "address already in use: stop what has it, or name another address by --listen"},
 		"no address":            {"--config " + kitConfig + " --listen 8080", "HOST:PORT"},
 		"no such folder":        {"--config " + kitConfig + " --listen 127.0.0.1:0 --database sqlite:" + dir + "/no/app.db", "/no/app.db"},
 		"folder below a file":   {"--config " + kitConfig + " --listen 127.0.0.1:0 --database sqlite:" + dir + "/file/app.db", "/file/app.db"},

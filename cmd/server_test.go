@@ -45,7 +45,7 @@ func serve(t *testing.T, env map[string]string, args ...string) *server {
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &server{t: t, dsn: all["DATABASE_URL"], stderr: &buffer{}, stop: cancel, ended: make(chan int, 1)}
 	results := &checkedWriter{w: io.Discard}
-	a := &app{in: strings.NewReader(""), out: results, err: s.stderr, now: time.Now, env: lookup(all)}
+	a := &app{in: strings.NewReader(""), out: results, err: s.stderr, now: time.Now, env: lookup(all), environ: environ(all)}
 	go func() { s.ended <- a.run(ctx, append([]string{"serve", "--listen", "127.0.0.1:0"}, args...), results) }()
 	t.Cleanup(func() {
 		cancel()

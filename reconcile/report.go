@@ -126,7 +126,8 @@ type GapReport struct {
 	Next          string                 `json:"next"`
 	FirstSeen     string                 `json:"first_seen"` // a date in the account's zone
 	AgeDays       int                    `json:"age_days"`
-	Resolution    string                 `json:"resolution,omitempty"` // what a person wrote
+	ResolvedAt    string                 `json:"resolved_at,omitempty"` // RFC 3339 in the account's zone; in lists
+	Resolution    string                 `json:"resolution,omitempty"`  // what a person wrote
 }
 
 // NewGapReport prints a gap for a list, with its account and date; the age is as of now. zone nil is UTC.

@@ -38,7 +38,7 @@ func connect(o *Options) (*nats.Conn, error) {
 	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired), errors.Is(err, nats.ErrAuthRevoked):
 		return nil, &Misfit{Setting: "queue.url", Problem: o.address() + " does not let us in: give queue.user and queue.password, queue.token or queue.credentials as the server knows them"}
 	}
-	return nil, fmt.Errorf("%s: %s", o.address(), plain(err))
+	return nil, fmt.Errorf("%s does not work (%s): no callbacks are taken from it until it does; start nats-server there, or correct queue.url", o.address(), plain(err))
 }
 
 func login(o *Options) []nats.Option {
