@@ -85,12 +85,16 @@ func TestOrdersPageTellsEverySetting(t *testing.T) {
 // readmeSettings is what the README's example configures of these.
 func readmeSettings(t *testing.T, file string) string {
 	t.Helper()
-	_, text, found := strings.Cut(readme(t, file), "\napi_keys:")
-	text, _, closed := strings.Cut(text, "```")
-	if !found || !closed {
+	all := readme(t, file)
+	at := strings.LastIndex(all, "\napi_keys:") // the first is the least that starts
+	if at < 0 {
 		t.Fatalf("%s has no example of api_keys", file)
 	}
-	return "api_keys:" + text
+	text, _, closed := strings.Cut(all[at+1:], "```")
+	if !closed {
+		t.Fatalf("%s: the example does not end", file)
+	}
+	return text
 }
 
 // The README's example is there to be pasted: it loads.
@@ -103,6 +107,26 @@ func TestReadmeSettingsLoad(t *testing.T) {
 			continue
 		}
 		if len(c.APIKeys) != 1 || len(c.APIKeys[0].Secrets) != 2 || c.Redis.URL == "" || len(c.Flash) != 1 || c.Queue == nil || len(c.warnings()) != 0 {
+			t.Errorf("README%s configures %+v", ending, c)
+		}
+	}
+}
+
+// So does the least that starts, without any file beside it.
+func TestReadmeLeastSettingsLoad(t *testing.T) {
+	for _, ending := range languages {
+		blocks := strings.Split(readme(t, "README"+ending), "```yaml\n")
+		if len(blocks) != 3 {
+			t.Fatalf("README%s: %d examples of the configuration, want 2", ending, len(blocks)-1)
+		}
+		text, _, _ := strings.Cut(blocks[1], "```")
+		dir := writeFiles(t, map[string]string{"app.yaml": text})
+		c, err := loadConfig(filepath.Join(dir, "app.yaml"), lookup(map[string]string{"SHOP_KEY": strings.Repeat("k", 48), "STRIPE_SECRET": "whsec_0f1e2d3c4b5a69788796a5b4c3d2e1f0"}))
+		if err != nil {
+			t.Errorf("README%s: %v", ending, err)
+			continue
+		}
+		if len(c.Accounts) != 1 || len(c.APIKeys) != 1 || len(c.warnings()) != 0 || len(c.Accounts[0].warnings()) != 0 {
 			t.Errorf("README%s configures %+v", ending, c)
 		}
 	}
