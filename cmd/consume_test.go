@@ -273,7 +273,7 @@ func TestConsumeRefusesToStart(t *testing.T) {
 		}
 	}
 	if code, out := findings(t, time.Now(), map[string]string{"APP_CONFIG": kitConfig, "DATABASE_URL": env["DATABASE_URL"], "APP_QUEUE_URL": "nats://me:CANARY@127.0.0.1:1"}); code != exitLook ||
-		!strings.Contains(out, "failed queue: nats://127.0.0.1:1: ") || strings.Contains(out, "CANARY") {
+		!strings.Contains(out, "failed queue: nats://127.0.0.1:1 does not work (") || strings.Contains(out, "CANARY") {
 		t.Errorf("doctor: %d\n%s", code, out)
 	}
 	if got := runApp(t, env, "consume", "--format", "json"); got.code != exitFailed || !strings.Contains(got.err, "--dead") {
