@@ -128,17 +128,21 @@ func usableKey(id string) bool { return id != "" && short(id, idMax) == id }
 
 // insertNew writes the order and its items, if its number is free.
 func (l *Ledger) insertNew(tx *gorm.DB, o models.Order, items []models.Item) error {
+	number := []string{o.OrderID}
+	free, err := l.takeNumbers(tx, number, o.CreatedAt)
+	if err != nil {
+		return err
+	}
+	if !free[o.OrderID] {
+		return &OrderExists{o.OrderID}
+	}
 	b := l.sql("INSERT INTO orders (" + orderColumns + ") VALUES ")
 	b.order(true, o, o.CreatedAt)
 	p := pipe{tx: tx}
-	queued := false
-	p.read(l.sql("SELECT 1 FROM accepted WHERE order_id = ").arg(o.OrderID), func(rows scanner) error { queued = true; return nil })
 	p.writeOr(b.add(" ON CONFLICT (order_id) DO NOTHING"), 1, func() error { return &OrderExists{o.OrderID} })
+	l.giveNumbers(&p, number)
 	l.insertItems(&p, items)
-	if err := p.flush(); err != nil || !queued {
-		return err
-	}
-	return &OrderExists{o.OrderID}
+	return p.flush()
 }
 
 func (l *Ledger) insertItems(p *pipe, items []models.Item) {

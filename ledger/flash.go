@@ -136,6 +136,7 @@ func (l *Ledger) keepAnswers(p *pipe, keyed []*accepting, now time.Time) {
 	})
 }
 
+// insertAccepted takes the numbers of orders, and lets no written one have it too.
 func (l *Ledger) insertAccepted(p *pipe, accepted []*accepting, batch string, now time.Time) {
 	slices.SortFunc(accepted, func(a, b *accepting) int { return strings.Compare(a.order.OrderID, b.order.OrderID) })
 	eachSlice(accepted, func(chunk []*accepting) {
@@ -149,6 +150,11 @@ func (l *Ledger) insertAccepted(p *pipe, accepted []*accepting, batch string, no
 		}
 		p.write(b.add(" ON CONFLICT (order_id) DO NOTHING"), len(chunk))
 	})
+	ids := make([]string, len(accepted))
+	for i, w := range accepted {
+		ids[i] = w.order.OrderID
+	}
+	l.beforeOrders(p, ids)
 }
 
 // reserve takes the units of all of them, in one statement an SKU.
