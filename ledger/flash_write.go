@@ -23,7 +23,7 @@ type writeJob struct {
 func (writeJob) Kind() string { return "orders_write" }
 
 // TopicRefused is the message to the shop of an order that was accepted and could not be made after all: while it waited to be written,
-// its number was taken by another way in. Its units are free again.
+// somebody who does not ask the ledger wrote an order under its number, a person in the database for instance. Its units are free again.
 const TopicRefused = "order.refused"
 
 // writeBatch writes what is left of a batch, and nothing when it is done already: a job may run twice. If the batch cannot be written

@@ -1,12 +1,14 @@
 package ledger_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"sync/atomic"
 	"testing"
 
 	"paybook/ledger"
+	"paybook/ledger/ledgertest"
 	"paybook/models"
 )
 
@@ -85,4 +87,92 @@ func yes(t *testing.T, a ledger.Answer, err error) bool {
 		t.Errorf("%d %s %v", a.Status, a.Body, err)
 	}
 	return false
+}
+
+// An import meets an accepted order as one that is there: the same amount leaves it as it is, with its items; another one fails, and
+// nothing of the file is there.
+func TestImportMeetsAcceptedOrders(t *testing.T) {
+	ledgertest.Each(t, func(t *testing.T, book *ledger.Ledger) {
+		stocked(t, book, "SKU", 10)
+		if _, err := book.AcceptOrder(t.Context(), ledger.Key{}, hot("O1", 3), told); err != nil {
+			t.Fatal(err)
+		}
+		given := func(id string, minor int64, currency string) models.Order {
+			return models.Order{OrderID: id, AmountMinor: minor, Currency: currency}
+		}
+		for _, other := range []models.Order{given("O1", 2000, "CNY"), given("O1", 1999, "USD")} {
+			_, err := importOrders(t, book, given("O0", 1, "CNY"), other, given("O2", 1, "CNY"))
+			var conflict *ledger.OrderConflict
+			if !errors.As(err, &conflict) || conflict.OrderID != "O1" || !strings.Contains(err.Error(), "already here with 19.99 CNY") {
+				t.Error(err)
+			}
+			if all := allOrders(t, book); len(all) != 0 {
+				t.Errorf("%+v", all)
+			}
+		}
+		same := []models.Order{given("O0", 1, "CNY"), given("O1", 1999, "CNY"), given("O2", 1, "CNY")}
+		if n, err := importOrders(t, book, same...); err != nil || n != 2 {
+			t.Error(n, err)
+		}
+		books(t, book, "SKU", 3, 0)
+		working(t, book)
+		eventually(t, "the job has run", func() bool { return len(allOrders(t, book)) == 3 })
+		if h, err := book.OrderHistory(t.Context(), "O1"); err != nil || h.Order.AmountMinor != 1999 || len(h.Items) != 1 || h.Items[0].Quantity != 3 {
+			t.Errorf("%+v %v", h, err)
+		}
+		if n, err := importOrders(t, book, same...); err != nil || n != 0 {
+			t.Error(n, err)
+		}
+		books(t, book, "SKU", 3, 0)
+	})
+}
+
+func importOrders(t *testing.T, book *ledger.Ledger, orders ...models.Order) (int, error) {
+	return book.ImportOrders(t.Context(), func(yield func(models.Order, error) bool) {
+		for _, o := range orders {
+			if !yield(o, nil) {
+				return
+			}
+		}
+	})
+}
+
+// A flash sale and an import of the same numbers at the same moment, at two replicas: an order that was accepted is there with its items
+// and its amount, every other is the import's, and an import that fails leaves nothing.
+func TestImportRacesTheFlashSale(t *testing.T) {
+	twoBooks(t, func(t *testing.T, both [2]*ledger.Ledger) {
+		const n = 20
+		stocked(t, both[0], "SKU", 1000)
+		var orders []models.Order
+		for i := range n {
+			orders = append(orders, models.Order{OrderID: fmt.Sprintf("O%02d", i), AmountMinor: 1999, Currency: "CNY"})
+		}
+		var created int
+		var accepted [n]bool
+		inParallel(n+1, func(i int) {
+			var err error
+			if i == n {
+				if created, err = importOrders(t, both[1], orders...); err != nil {
+					t.Error(err)
+				}
+				return
+			}
+			a, err := both[0].AcceptOrder(t.Context(), ledger.Key{}, hot(orders[i].OrderID, 1), told)
+			accepted[i] = yes(t, a, err)
+		})
+		working(t, both[0])
+		eventually(t, "all orders are written", func() bool { return len(allOrders(t, both[0])) == n })
+		var units int64
+		for i, o := range orders {
+			h, err := both[0].OrderHistory(t.Context(), o.OrderID)
+			if err != nil || h.Order.Money() != o.Money() || (len(h.Items) == 1) != accepted[i] {
+				t.Errorf("accepted %v: %+v %v", accepted[i], h, err)
+			}
+			units += int64(len(h.Items))
+		}
+		if int64(created)+units != n {
+			t.Errorf("%d imported and %d accepted of %d", created, units, n)
+		}
+		books(t, both[0], "SKU", units, 0)
+	})
 }

@@ -15,8 +15,8 @@ import (
 	"paybook/models"
 )
 
-// ImportOrders creates orders, all or nothing, and applies what was parked for them. An order that is already there with the same
-// amount is left as it is; with another amount the import fails. It returns how many were new.
+// ImportOrders creates orders, all or nothing, and applies what was parked for them. An order that is already there, or accepted to be
+// written, with the same amount is left as it is; with another amount the import fails: *OrderConflict. It returns how many were new.
 func (l *Ledger) ImportOrders(ctx context.Context, orders iter.Seq2[models.Order, error]) (created int, err error) {
 	var anyParked bool
 	var now time.Time
@@ -53,17 +53,7 @@ func (l *Ledger) insertOrders(tx *gorm.DB, chunk []models.Order, now time.Time) 
 		ids = append(ids, id)
 	}
 	sort.Strings(ids)
-	b := l.sql("INSERT INTO orders (" + orderColumns + ") VALUES ")
-	for i, id := range ids {
-		b.order(i == 0, given[id], now)
-	}
-	fresh := map[string]bool{}
-	err := query(tx, b.add(" ON CONFLICT (order_id) DO NOTHING RETURNING order_id").String(), b.args, func(rows *sql.Rows) error {
-		var id string
-		err := rows.Scan(&id)
-		fresh[id] = true
-		return err
-	})
+	fresh, err := l.insertFree(tx, ids, given, now)
 	if err != nil {
 		return nil, err
 	}
@@ -80,6 +70,32 @@ func (l *Ledger) insertOrders(tx *gorm.DB, chunk []models.Order, now time.Time) 
 		return created, err
 	}
 	return created, l.insertExpiries(tx, made)
+}
+
+// insertFree writes the orders whose number is free, in accepted too, and says which they are.
+func (l *Ledger) insertFree(tx *gorm.DB, ids []string, given map[string]models.Order, now time.Time) (map[string]bool, error) {
+	free, err := l.takeNumbers(tx, ids, now)
+	if err != nil || len(free) == 0 {
+		return nil, err
+	}
+	numbers := sortedStrings(free)
+	b := l.sql("INSERT INTO orders (" + orderColumns + ") VALUES ")
+	for i, id := range numbers {
+		b.order(i == 0, given[id], now)
+	}
+	fresh := map[string]bool{}
+	err = query(tx, b.add(" ON CONFLICT (order_id) DO NOTHING RETURNING order_id").String(), b.args, func(rows *sql.Rows) error {
+		var id string
+		err := rows.Scan(&id)
+		fresh[id] = true
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	p := pipe{tx: tx}
+	l.giveNumbers(&p, numbers)
+	return fresh, p.flush()
 }
 
 // order adds the row of a new order.
@@ -121,16 +137,34 @@ type OrderConflict struct {
 
 func (e *OrderConflict) Error() string { return "order " + e.OrderID + " " + e.What }
 
-// sameOrders holds given orders against those that are there. One that this very import has made must be the same in all; an older one
-// may have moved on.
+// sameOrders holds given orders against those that are there, accepted or written. One that this very import has made must be the same in
+// all; an older one may have moved on.
 func (l *Ledger) sameOrders(tx *gorm.DB, ids []string, given map[string]models.Order, now time.Time) error {
-	return l.readOrders(tx, ids, func(have models.Order) error {
+	same := func(have models.Order, all bool) error {
 		o := given[have.OrderID]
-		twice := have.CreatedAt.Equal(now) && have.Version == 1 && !sameOrder(have, o)
-		if have.Money() != o.Money() || twice {
+		if have.Money() != o.Money() || all && !sameOrder(have, o) {
 			return &OrderConflict{o.OrderID, fmt.Sprintf("is already here with %s, given with %s", terms(have), terms(o))}
 		}
 		return nil
+	}
+	// The accepted first: one that is written meanwhile is then seen among the orders.
+	err := l.readAccepted(tx, ids, func(a *accepted) error { return same(a.order, false) })
+	if err != nil {
+		return err
+	}
+	return l.readOrders(tx, ids, func(have models.Order) error { return same(have, have.CreatedAt.Equal(now) && have.Version == 1) })
+}
+
+func (l *Ledger) readAccepted(tx *gorm.DB, ids []string, each func(*accepted) error) error {
+	return eachChunk(ids, inChunk, func(chunk []string) error {
+		b := l.sql("SELECT " + acceptedColumns + " FROM accepted WHERE order_id IN ").list(anys(chunk)...)
+		return query(tx, b.String(), b.args, func(rows *sql.Rows) error {
+			a, err := scanAccepted(rows)
+			if err != nil {
+				return err
+			}
+			return each(a)
+		})
 	})
 }
 
@@ -158,7 +192,8 @@ type OrderHistory struct {
 	Transitions  []models.Transition
 }
 
-// OrderHistory reads one order with its transactions and transitions.
+// OrderHistory reads one order with its transactions and transitions. One that is accepted and waits to be written is here too: nothing has
+// happened to it yet. ErrNotFound for one that is neither.
 func (l *Ledger) OrderHistory(ctx context.Context, id string) (OrderHistory, error) {
 	var h OrderHistory
 	found, err := l.Orders(ctx, []string{id})
@@ -167,7 +202,16 @@ func (l *Ledger) OrderHistory(ctx context.Context, id string) (OrderHistory, err
 	}
 	o, ok := found[id]
 	if !ok {
-		return h, fmt.Errorf("order %q: %w", id, ErrNotFound)
+		queued, err := l.QueuedOrder(ctx, id)
+		if !errors.Is(err, ErrNotFound) {
+			return OrderHistory{Order: queued.Order, Items: queued.Items}, err
+		}
+		if found, err = l.Orders(ctx, []string{id}); err != nil { // it may have been written at this very moment
+			return h, err
+		}
+		if o, ok = found[id]; !ok {
+			return h, fmt.Errorf("order %q: %w", id, ErrNotFound)
+		}
 	}
 	h.Order = o
 	db := l.read.WithContext(ctx)
@@ -190,18 +234,33 @@ type OrderFilter struct {
 	Page
 }
 
-// ListOrders lists orders, newest first, and the cursor of the next page ("" at the end).
-func (l *Ledger) ListOrders(ctx context.Context, f OrderFilter) ([]models.Order, string, error) {
-	b := l.sql("SELECT " + orderColumns + " FROM orders WHERE 1=1")
-	if f.Status != "" {
-		b.add(" AND status = ").arg(string(f.Status))
-	}
+func (b *builder) created(f OrderFilter) {
 	if !f.From.IsZero() {
 		b.add(" AND created_at >= ").arg(micros(f.From))
 	}
 	if !f.To.IsZero() {
 		b.add(" AND created_at < ").arg(micros(f.To))
 	}
+}
+
+// CountQueued counts the orders that are accepted and not written yet, which ListOrders leaves out. All of them are unpaid.
+func (l *Ledger) CountQueued(ctx context.Context, f OrderFilter) (n int64, err error) {
+	if f.Status != "" && f.Status != models.Unpaid {
+		return 0, nil
+	}
+	b := l.sql("SELECT COUNT(*) FROM accepted WHERE 1=1")
+	b.created(f)
+	err = query(l.read.WithContext(ctx), b.String(), b.args, func(rows *sql.Rows) error { return rows.Scan(&n) })
+	return n, err
+}
+
+// ListOrders lists the written orders, newest first, and the cursor of the next page ("" at the end).
+func (l *Ledger) ListOrders(ctx context.Context, f OrderFilter) ([]models.Order, string, error) {
+	b := l.sql("SELECT " + orderColumns + " FROM orders WHERE 1=1")
+	if f.Status != "" {
+		b.add(" AND status = ").arg(string(f.Status))
+	}
+	b.created(f)
 	if err := b.page(f.Page, "created_at", "order_id"); err != nil {
 		return nil, "", err
 	}

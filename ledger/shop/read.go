@@ -31,7 +31,7 @@ func (s *Server) showOrder(ctx context.Context, r request) error {
 	if !ok {
 		return unknownOrder(id)
 	}
-	h, err := s.history(ctx, id)
+	h, err := s.Book.OrderHistory(ctx, id)
 	if errors.Is(err, ledger.ErrNotFound) {
 		return unknownOrder(id)
 	}
@@ -39,19 +39,6 @@ func (s *Server) showOrder(ctx context.Context, r request) error {
 		return err
 	}
 	return reply(r, http.StatusOK, ShowHistory(h))
-}
-
-// history also knows an order that is accepted and waits to be written: nothing has happened to it yet.
-func (s *Server) history(ctx context.Context, id string) (ledger.OrderHistory, error) {
-	h, err := s.Book.OrderHistory(ctx, id)
-	if !errors.Is(err, ledger.ErrNotFound) {
-		return h, err
-	}
-	queued, err := s.Book.QueuedOrder(ctx, id)
-	if errors.Is(err, ledger.ErrNotFound) { // unknown, or written just now
-		return s.Book.OrderHistory(ctx, id)
-	}
-	return ledger.OrderHistory{Order: queued.Order, Items: queued.Items}, err
 }
 
 // showStock is GET /stock/{sku}.
