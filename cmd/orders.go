@@ -26,7 +26,7 @@ func newOrdersListCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "list",
 		Short:   "List orders, newest first",
-		Long:    "List orders, newest first.\n\n" + exitCodesHelp,
+		Long:    "List orders, newest first. Those of a flash sale that are accepted and not yet written are left out; standard error says how many.\n\n" + exitCodesHelp,
 		Example: "  app orders list --status paid --limit 20",
 		Args:    cobra.NoArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return a.listOrders(c.Context(), o) },
@@ -73,10 +73,15 @@ func (a *app) listOrders(ctx context.Context, o ordersListOptions) error {
 		return err
 	}
 	defer book.Close()
+	queued, err := book.CountQueued(ctx, f) // first, so that what is written meanwhile is told twice rather than not at all
+	if err != nil {
+		return err
+	}
 	list, next, err := book.ListOrders(ctx, f)
 	if err != nil {
 		return err
 	}
+	defer a.printQueued(queued)
 	defer a.printNext(next)
 	shown := make([]shop.OrderJSON, len(list))
 	for i, order := range list {
@@ -93,12 +98,21 @@ func (a *app) listOrders(ctx context.Context, o ordersListOptions) error {
 	return printTable(a.out, t, "no orders")
 }
 
+func (a *app) printQueued(n int64) {
+	switch {
+	case n == 1:
+		fmt.Fprintln(a.err, "1 more order is accepted and not yet written; app orders show ORDER_ID shows it")
+	case n > 1:
+		fmt.Fprintf(a.err, "%d more orders are accepted and not yet written; app orders show ORDER_ID shows one\n", n)
+	}
+}
+
 func newOrdersShowCommand(a *app) *cobra.Command {
 	format := ""
 	c := &cobra.Command{
 		Use:     "show ORDER_ID",
 		Short:   "Show one order with all that moved it",
-		Long:    "Show one order with its transactions and the moves they made, oldest first.\n\n" + exitCodesHelp,
+		Long:    "Show one order with its transactions and the moves they made, oldest first; also one that is accepted and not yet written.\n\n" + exitCodesHelp,
 		Example: "  app orders show CNW20261129001",
 		Args:    oneArg,
 		RunE:    func(c *cobra.Command, args []string) error { return a.showOrder(c.Context(), args[0], format) },
