@@ -25,8 +25,9 @@ func newReconcileStockCommand(a *app) *cobra.Command {
 of orders.flash, Redis's figure against what the database has available. It is right while orders run: what differs is looked at once more
 before it is told. Redis having no figure is no difference: it is loaded when it is asked for.
 
---repair plans, --repair=apply writes: the stock's figures from the orders, then Redis's figures from the stock, also where Redis has lost
-them. Run it again to see.
+--repair plans, --repair=apply writes: the stock's figures from the orders, all of them or none, then Redis's figures from the stock, also
+where Redis has lost them. An article whose orders hold more units than are owned cannot be repaired, and keeps the others from it: import
+its units, or cancel orders. Run it again to see.
 
 Exit codes:
   0  equal (with --repair=apply: by now)

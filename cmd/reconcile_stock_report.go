@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
 	"paybook/ledger"
 	"paybook/ledger/redisgate"
+	"paybook/models"
 	"paybook/reconcile"
 )
 
@@ -90,6 +92,9 @@ func (l *stockLine) judge() {
 		reasons = append(reasons, fmt.Sprintf("the orders hold %d units and have bought %d, and the stock does not know it: import it with app import stock", c.Reserved, c.Sold))
 	case !c.Equal():
 		reasons = append(reasons, fmt.Sprintf("the stock says %d reserved and %d sold, the orders %d and %d", c.Row.Reserved, c.Row.Sold, c.Reserved, c.Sold))
+		if err := c.Beyond(); err != nil {
+			reasons = append(reasons, "nothing can be repaired before: "+err.Error())
+		}
 	}
 	if f := l.figure; f != nil {
 		if f.Known {
@@ -136,45 +141,60 @@ func (s *stockReport) repair(ctx context.Context, apply bool) error {
 	return err
 }
 
+// repairAll writes Redis's figures only when the rows are right: a figure of a wrong row would be wrong too.
 func (s *stockReport) repairAll(ctx context.Context, apply bool) error {
-	if s.flash == nil {
-		return s.repairRows(ctx, apply)
+	if !apply && slices.ContainsFunc(s.lines, (*stockLine).beyond) {
+		return nil // the reason says why nothing would be written
 	}
-	return errors.Join(s.repairRows(ctx, apply), s.repairRedis(ctx, apply))
+	err := s.repairRows(ctx, apply)
+	if errors.As(err, new(*ledger.StockConflict)) {
+		err = fmt.Errorf("nothing was repaired: %w", err)
+	}
+	if err != nil || s.flash == nil {
+		return err
+	}
+	return s.repairRedis(ctx, apply)
 }
 
 func (s *stockReport) repairRows(ctx context.Context, apply bool) error {
+	var spoilt []*stockLine
+	var skus []string
 	for _, l := range s.lines {
-		if c := l.check; !c.Known || c.Equal() {
-			continue
+		if l.spoilt() {
+			spoilt, skus = append(spoilt, l), append(skus, l.SKU)
 		}
-		if !apply {
-			l.plan("stock: reserved %d → %d, sold %d → %d", l.check.Row.Reserved, l.check.Reserved, l.check.Row.Sold, l.check.Sold)
-			continue
-		}
-		was := l.check.Row
-		now, err := s.book.RepairStock(ctx, s.lease, l.SKU)
-		if err != nil {
+	}
+	now := map[string]models.Stock{}
+	if apply && len(skus) > 0 {
+		var err error
+		if now, err = s.book.RepairStock(ctx, s.lease, skus...); err != nil {
 			return err
 		}
-		l.plan("stock: reserved %d → %d, sold %d → %d", was.Reserved, now.Reserved, was.Sold, now.Sold)
-		l.Repaired = true
+	}
+	for _, l := range spoilt {
+		row, done := now[l.SKU]
+		if !done {
+			row.Reserved, row.Sold = l.check.Reserved, l.check.Sold
+		}
+		l.plan("stock: reserved %d → %d, sold %d → %d", l.check.Row.Reserved, row.Reserved, l.check.Row.Sold, row.Sold)
+		l.Repaired = done
 	}
 	return nil
 }
 
+// spoilt is true when the stock's row is to be repaired.
+func (l *stockLine) spoilt() bool { return l.check.Known && !l.check.Equal() }
+
+func (l *stockLine) beyond() bool { return l.spoilt() && l.check.Beyond() != nil }
+
 func (s *stockReport) repairRedis(ctx context.Context, apply bool) error {
 	for _, l := range s.lines {
-		f := l.figure
-		if f == nil || f.Moving {
+		if l.figure == nil || l.figure.Moving {
 			continue
 		}
-		if apply {
-			fresh, err := s.flash.Compare(ctx, l.SKU) // the stock may have been repaired
-			if err != nil {
-				return err
-			}
-			f = &fresh
+		f, err := s.target(ctx, l, apply)
+		if err != nil {
+			return err
 		}
 		if f.Known && f.Equal() {
 			continue
@@ -187,13 +207,25 @@ func (s *stockReport) repairRedis(ctx context.Context, apply bool) error {
 		if !apply {
 			continue
 		}
-		done, err := s.flash.Repair(ctx, *f)
+		done, err := s.flash.Repair(ctx, f)
 		if err != nil {
 			return err
 		}
 		l.Repaired = done // else an order was taken at this moment; the server does it itself
 	}
 	return nil
+}
+
+// target is Redis's figure beside the one that it is to be: what is available once the row is repaired.
+func (s *stockReport) target(ctx context.Context, l *stockLine, apply bool) (redisgate.Figure, error) {
+	if apply {
+		return s.flash.Compare(ctx, l.SKU)
+	}
+	f := *l.figure
+	if l.spoilt() {
+		f.Available = l.check.Row.Quantity - l.check.Reserved - l.check.Sold
+	}
+	return f, nil
 }
 
 func (l *stockLine) plan(format string, args ...any) {

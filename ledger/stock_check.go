@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 
 	"gorm.io/gorm"
 
@@ -43,35 +44,74 @@ func (l *Ledger) CheckStock(ctx context.Context) (list []StockCheck, err error) 
 	return list, err
 }
 
-// RepairStock makes an SKU's row say what its orders say, if somebody has spoilt it by hand. Who moves units writes the row last, so while
-// it is held here no order's units are on their way. Orders that hold more units than are owned are a *StockConflict; a lease that has passed
-// to another repair is a *LostLease.
-func (l *Ledger) RepairStock(ctx context.Context, lease *Lease, sku string) (now models.Stock, err error) {
+// Beyond is the *StockConflict of an SKU whose orders hold more units than are owned, which no repair can write; else nil.
+func (c StockCheck) Beyond() error {
+	if c.Reserved+c.Sold <= c.Row.Quantity {
+		return nil
+	}
+	return &StockConflict{c.SKU, fmt.Sprintf("has %d units, and its orders hold %d and have bought %d: import at least %d with app import stock, or cancel orders that are not paid",
+		c.Row.Quantity, c.Reserved, c.Sold, c.Reserved+c.Sold)}
+}
+
+// RepairStock makes the rows of SKUs say what their orders say, if somebody has spoilt them by hand, and returns them: all of them or none.
+// Who moves units writes the rows last, so while they are held here no order's units are on their way. An SKU whose orders hold more units
+// than are owned is a *StockConflict, one without a row an ErrNotFound; a lease that has passed to another repair is a *LostLease.
+func (l *Ledger) RepairStock(ctx context.Context, lease *Lease, skus ...string) (now map[string]models.Stock, err error) {
+	skus = slices.Compact(slices.Sorted(slices.Values(skus)))
 	err = l.retryTx(ctx, func(tx *gorm.DB) error {
 		if err := lease.hold(tx); err != nil {
 			return err
 		}
-		held := l.sql("UPDATE stock SET reserved = reserved WHERE sku = ").arg(sku)
-		if err := changedOne(exec(tx, held.String(), held.args...)); errors.Is(err, errRetry) {
-			return fmt.Errorf("SKU %q: %w", short(sku, 40), ErrNotFound)
-		} else if err != nil {
+		if err := l.holdStock(tx, skus); err != nil {
 			return err
 		}
 		found, err := l.checkStock(tx)
 		if err != nil {
 			return err
 		}
-		c := found.of(sku)
-		if c.Reserved+c.Sold > c.Row.Quantity {
-			return &StockConflict{sku, fmt.Sprintf("has %d units, and its orders hold %d and have bought %d: import at least %d", c.Row.Quantity, c.Reserved, c.Sold, c.Reserved+c.Sold)}
-		}
-		now = c.Row
-		now.Reserved, now.Sold, now.UpdatedAt = c.Reserved, c.Sold, l.clock()
-		b := l.sql("UPDATE stock SET reserved = ").arg(now.Reserved).add(", sold = ").arg(now.Sold).add(", updated_at = ").arg(now.UpdatedAt)
-		b.add(" WHERE sku = ").arg(sku)
-		return changedOne(exec(tx, b.String(), b.args...))
+		now, err = l.repairRows(tx, skus, found)
+		return err
 	})
-	return now, err
+	if err != nil {
+		return nil, err
+	}
+	return now, nil
+}
+
+// holdStock locks rows, in the order in which everybody does.
+func (l *Ledger) holdStock(tx *gorm.DB, sorted []string) error {
+	for _, sku := range sorted {
+		b := l.sql("UPDATE stock SET reserved = reserved WHERE sku = ").arg(sku)
+		if err := changedOne(exec(tx, b.String(), b.args...)); errors.Is(err, errRetry) {
+			return fmt.Errorf("SKU %q: %w", short(sku, 40), ErrNotFound)
+		} else if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *Ledger) repairRows(tx *gorm.DB, skus []string, found stockChecks) (map[string]models.Stock, error) {
+	var beyond []error
+	for _, sku := range skus {
+		beyond = append(beyond, found.of(sku).Beyond())
+	}
+	if err := errors.Join(beyond...); err != nil {
+		return nil, err
+	}
+	now := map[string]models.Stock{}
+	for _, sku := range skus {
+		c := found.of(sku)
+		row := c.Row
+		row.Reserved, row.Sold, row.UpdatedAt = c.Reserved, c.Sold, l.clock()
+		b := l.sql("UPDATE stock SET reserved = ").arg(row.Reserved).add(", sold = ").arg(row.Sold).add(", updated_at = ").arg(row.UpdatedAt)
+		b.add(" WHERE sku = ").arg(sku)
+		if err := changedOne(exec(tx, b.String(), b.args...)); err != nil {
+			return nil, err
+		}
+		now[sku] = row
+	}
+	return now, nil
 }
 
 func (l *Ledger) checkStock(tx *gorm.DB) (stockChecks, error) {
