@@ -73,6 +73,7 @@ func (l *Ledger) startQueue() error {
 	}
 	l.accepts = &group[*accepting]{most: l.options.BatchMax, do: l.acceptAll}
 	l.asked = &group[*asking]{most: inChunk, do: l.answerAll}
+	l.refusals = &group[*refusing]{most: l.options.BatchMax, do: l.refuseAll}
 	return nil
 }
 

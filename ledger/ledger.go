@@ -56,6 +56,7 @@ type Ledger struct {
 	jobs      *river.Client[*sql.Tx] // puts jobs into the queue; Work has its own
 	accepts   *group[*accepting]
 	asked     *group[*asking]
+	refusals  *group[*refusing]
 	tending   sync.Mutex
 	pruned    time.Time
 	swept     key          // where the next Tend goes on
@@ -120,6 +121,7 @@ func setDefaults(o *Options) {
 func (l *Ledger) Close() error {
 	l.accepts.close()
 	l.asked.close()
+	l.refusals.close()
 	l.commits.stop()
 	return l.closePools()
 }

@@ -27,11 +27,7 @@ func (c StockCheck) Equal() bool { return c.Row.Reserved == c.Reserved && c.Row.
 
 // CheckStock holds every SKU's row against the orders, in one snapshot: what moves meanwhile is no difference. Sorted by SKU.
 func (l *Ledger) CheckStock(ctx context.Context) (list []StockCheck, err error) {
-	options := &sql.TxOptions{ReadOnly: true, Isolation: sql.LevelRepeatableRead}
-	if l.dialect.name == sqliteName {
-		options = nil // there a transaction is a snapshot
-	}
-	err = l.read.WithContext(ctx).Transaction(func(tx *gorm.DB) error {
+	err = l.snapshot(ctx, func(tx *gorm.DB) error {
 		found, err := l.checkStock(tx)
 		if err != nil {
 			return err
@@ -40,7 +36,7 @@ func (l *Ledger) CheckStock(ctx context.Context) (list []StockCheck, err error) 
 			list = append(list, *found[sku])
 		}
 		return nil
-	}, options)
+	})
 	return list, err
 }
 
