@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -23,7 +24,8 @@ func newReconcileStockCommand(a *app) *cobra.Command {
 		Short: "Hold the stock's figures against the orders, and Redis's against the stock",
 		Long: `Hold what the stock says is reserved and sold against what the orders say, written and queued, in one snapshot; and, for the articles
 of orders.flash, Redis's figure against what the database has available. It is right while orders run: what differs is looked at once more
-before it is told. Redis having no figure is no difference: it is loaded when it is asked for.
+before it is told, and so is what requests under way hold, until these have ended or count as lost.
+Redis having no figure is no difference: it is loaded when it is asked for.
 
 --repair plans, --repair=apply writes: the stock's figures from the orders, all of them or none, then Redis's figures from the stock, also
 where Redis has lost them. An article whose orders hold more units than are owned cannot be repaired, and keeps the others from it: import
@@ -83,7 +85,9 @@ func (a *app) reconcileStock(ctx context.Context, format, repair string) error {
 
 // openFlash is nil without a flash sale.
 func (c *Config) openFlash(book *ledger.Ledger) (flash *redisgate.Flash, end func(), err error) {
-	gate, err := c.Redis.open(nil)
+	patient := c.Redis // nobody waits to buy
+	patient.Timeout = max(patient.Timeout, 2*time.Second)
+	gate, err := patient.open(nil)
 	if err != nil || gate == nil {
 		return nil, func() {}, err
 	}

@@ -64,7 +64,7 @@ func (s *stockReport) read(ctx context.Context) error {
 	if s.flash != nil {
 		figures, redisErr := s.flash.CompareAll(ctx)
 		if redisErr != nil {
-			err = fmt.Errorf("redis does not answer, so its figures were not compared: start it, or correct redis.url: %w", redisErr)
+			err = notCompared(redisErr)
 		}
 		for _, f := range figures {
 			l := bySKU[f.SKU]
@@ -78,6 +78,17 @@ func (s *stockReport) read(ctx context.Context) error {
 		l.judge()
 	}
 	return err
+}
+
+// notCompared says what to do about it.
+func notCompared(err error) error {
+	switch {
+	case redisgate.IsReply(err):
+		return fmt.Errorf("redis answers with an error, so its figures were not compared: see to it that it may be written, or correct redis.url: %w", err)
+	case redisgate.IsAway(err):
+		return fmt.Errorf("redis does not answer, so its figures were not compared: start it, or correct redis.url: %w", err)
+	}
+	return fmt.Errorf("redis's figures were not compared: %w", err)
 }
 
 // judge words what was found.
@@ -102,18 +113,29 @@ func (l *stockLine) judge() {
 		}
 		switch {
 		case f.Unusable:
-			reasons = append(reasons, "Redis's key for it holds something else")
+			reasons = append(reasons, "Redis's key for it holds something else than a figure")
 		case f.Moving:
-			l.Result = "moving"
+			l.Result, l.Reason = "moving", "orders are being taken all the while: Redis's figure was not compared"
 		case !f.Equal():
-			reasons = append(reasons, fmt.Sprintf("Redis says %d available, the database %d", f.Left, f.Available))
+			reasons = append(reasons, fmt.Sprintf("Redis says %d available, the database %d", f.Left, f.Available)+heldText(f))
+		case f.Held > 0:
+			l.Result, l.Reason = "moving", fmt.Sprintf("requests under way hold %d units, which is all that differs", f.Held)
 		}
 	}
 	if len(reasons) > 0 {
 		l.Result, l.Reason = "differs", strings.Join(reasons, "; ")
-	} else if l.Result == "moving" {
-		l.Reason = "orders are being taken all the while: Redis's figure was not compared"
 	}
+}
+
+// heldText is what requests have to do with a difference.
+func heldText(f *redisgate.Figure) (text string) {
+	if f.Lost > 0 {
+		text = fmt.Sprintf(", and requests that never ended hold %d units", f.Lost)
+	}
+	if f.Held > 0 {
+		text += fmt.Sprintf(", and requests under way hold %d units", f.Held)
+	}
+	return text
 }
 
 // result is the exit code.
@@ -202,8 +224,10 @@ func (s *stockReport) repairRedis(ctx context.Context, apply bool) error {
 		had := "nothing"
 		if f.Known {
 			had = strconv.FormatInt(f.Left, 10)
+		} else if f.Unusable {
+			had = "something else"
 		}
-		l.plan("redis: %s → %d", had, f.Available)
+		l.plan("redis: %s → %d", had, f.Want())
 		if !apply {
 			continue
 		}

@@ -41,8 +41,25 @@ func newBreaker(o Options) *gobreaker.CircuitBreaker[any] {
 
 // isNoNews is an error that says nothing of Redis: the caller has gone, or one key holds something that is not ours.
 func isNoNews(err error) bool {
-	return errors.Is(err, context.Canceled) || err != nil && strings.Contains(err.Error(), "WRONGTYPE ")
+	if err == nil || errors.Is(err, context.Canceled) {
+		return err != nil
+	}
+	return IsReply(err) && (strings.Contains(err.Error(), "WRONGTYPE ") || strings.Contains(err.Error(), "not an integer") || strings.Contains(err.Error(), "would overflow"))
 }
+
+// IsReply says whether an error is Redis's own answer: it is there, and refuses.
+func IsReply(err error) bool {
+	var said redis.Error
+	return errors.As(err, &said)
+}
+
+// IsAway says whether an error is that Redis cannot be reached, is too slow, or is left alone because it was.
+func IsAway(err error) bool { return errors.As(err, new(*unreached)) }
+
+// unreached is why there was no answer.
+type unreached struct{ error }
+
+func (u *unreached) Unwrap() error { return u.error }
 
 // Away says whether Redis is left alone just now because it has failed.
 func (g *Gate) Away() bool { return g.breaker.State() == gobreaker.StateOpen }

@@ -11,42 +11,38 @@ type Figure struct {
 	Known     bool // Redis has a figure; without one it loads it from the database when it is asked for
 	Left      int64
 	Available int64
-	Moving    bool // orders were taken all the while: the two were not read at one moment
-	Unusable  bool // Redis's key holds something that is not ours
-	version   string
+	Held      int64 // units that Redis has given to requests that are under way to the database
+	Lost      int64 // units that it has given to requests that never ended
+	Moving    bool  // orders were taken all the while: the two were not read at one moment
+	Unusable  bool  // Redis's key holds something that is not ours
 }
 
-// Equal is true unless Redis says something else than the database.
-func (f Figure) Equal() bool { return !f.Unusable && (!f.Known || f.Moving || f.Left == f.Available) }
+// Equal is true unless Redis says something else than it should.
+func (f Figure) Equal() bool {
+	return !f.Unusable && (!f.Known || f.Moving || f.Left == f.Want())
+}
+
+// Want is what Redis should say.
+func (f Figure) Want() int64 { return max(0, f.Available-f.Held) }
 
 const (
 	compareTries = 40
 	comparePause = 25 * time.Millisecond
 )
 
-// Compare reads both at a moment at which no order is under way, if there is one within a second.
+// Compare reads both at a moment at which no order is under way, if there is one within a second; else at one at which some are.
 func (f *Flash) Compare(ctx context.Context, sku string) (Figure, error) {
 	var found Figure
-	for range compareTries {
-		before, err := f.gate.look(ctx, sku, false)
-		if isWrongType(err) {
-			n, err := f.available(ctx, sku)
-			return Figure{SKU: sku, Available: n, Unusable: true}, err
-		}
+	for try := range compareTries {
+		now, err := f.compareOnce(ctx, sku)
 		if err != nil {
 			return Figure{}, err
 		}
-		n, err := f.available(ctx, sku)
-		if err != nil {
-			return Figure{}, err
+		if try == 0 || !now.Moving {
+			found = now
 		}
-		after, err := f.gate.look(ctx, sku, false)
-		if err != nil {
-			return Figure{}, err
-		}
-		found = Figure{SKU: sku, Known: after.known, Left: after.left, Available: n, version: after.version}
-		if before.version == after.version && before.flying == 0 && after.flying == 0 {
-			return found, nil
+		if !now.Moving && now.Held == 0 {
+			break
 		}
 		select {
 		case <-ctx.Done():
@@ -54,56 +50,84 @@ func (f *Flash) Compare(ctx context.Context, sku string) (Figure, error) {
 		case <-time.After(comparePause):
 		}
 	}
-	found.Moving = true
 	return found, nil
 }
 
-// settleAfter is longer than a running server takes to see what has changed in the database (alignEvery).
-const settleAfter = 3 * time.Second
+func (f *Flash) compareOnce(ctx context.Context, sku string) (Figure, error) {
+	before, err := f.gate.look(ctx, sku)
+	if err != nil {
+		return Figure{}, err
+	}
+	want, err := f.want(ctx, sku, before)
+	if err != nil {
+		return Figure{}, err
+	}
+	after, err := f.gate.look(ctx, sku)
+	if err != nil {
+		return Figure{}, err
+	}
+	return Figure{SKU: sku, Known: after.state == figureOurs, Left: after.left, Available: want.available, Held: want.held, Lost: after.lost,
+		Moving:   before.version != after.version || before.state != after.state,
+		Unusable: after.state == figureSpoilt}, nil
+}
 
-// CompareAll compares every SKU of the sale, and those that differ once more after a while: a running server sees by itself what orders
-// of the usual way, and closed ones, have changed.
+const (
+	// settleAfter is longer than a running server takes to see what has changed in the database (alignEvery).
+	settleAfter = 3 * time.Second
+	// endAfter is when whoever is under way now has ended, or counts as lost.
+	endAfter = forsakenAfter + time.Second
+
+	compareRounds = 3
+)
+
+// CompareAll compares every SKU of the sale, and those that differ, or that requests hold units of, once more after a while: a running
+// server sees by itself what orders of the usual way, and closed ones, have changed, and requests end. What is another difference each
+// time is moving.
 func (f *Flash) CompareAll(ctx context.Context) ([]Figure, error) {
 	var list []Figure
-	again := false
 	for _, sku := range f.SKUs() {
 		one, err := f.Compare(ctx, sku)
 		if err != nil {
 			return nil, err
 		}
-		again = again || !one.Equal()
 		list = append(list, one)
 	}
-	if !again {
-		return list, nil
+	open := make([]bool, len(list)) // is to be looked at once more
+	pause := time.Duration(0)
+	for i, one := range list {
+		if open[i] = !one.Equal() || one.Held > 0; open[i] {
+			pause = max(pause, settleAfter)
+		}
+		if one.Held > 0 {
+			pause = endAfter
+		}
 	}
-	select {
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	case <-time.After(settleAfter):
-	}
-	for i, was := range list {
-		if was.Equal() {
-			continue
+	for round := 1; round < compareRounds && pause > 0; round++ {
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(pause):
 		}
-		now, err := f.Compare(ctx, was.SKU)
-		if err != nil {
-			return nil, err
+		pause = 0
+		for i, was := range list {
+			if !open[i] {
+				continue
+			}
+			now, err := f.Compare(ctx, was.SKU)
+			if err != nil {
+				return nil, err
+			}
+			if open[i] = !now.Equal() && (now.Left != was.Left || now.Available != was.Available); open[i] {
+				pause, now.Moving = settleAfter, round == compareRounds-1
+			}
+			list[i] = now
 		}
-		if !now.Equal() && (now.Left != was.Left || now.Available != was.Available) {
-			now.Moving = true
-		}
-		list[i] = now
 	}
 	return list, nil
 }
 
-// Repair makes Redis's figure what the database says, where it is another one or none, and is false when an order was taken at that
-// very moment: then there was nothing to repair, or it is to be tried again.
+// Repair makes Redis's figure what the database says, where it is another one or none, and is false when orders were taken at each moment
+// at which it tried: then there was nothing to repair, or it is to be tried again.
 func (f *Flash) Repair(ctx context.Context, have Figure) (bool, error) {
-	n, err := f.available(ctx, have.SKU)
-	if err != nil {
-		return false, err
-	}
-	return f.gate.put(ctx, have.SKU, have.version, n)
+	return f.settle(ctx, have.SKU)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -13,11 +12,28 @@ import (
 
 // figure is what Redis says of one SKU.
 type figure struct {
-	known   bool  // it has a figure
-	left    int64 // units that may still be taken
+	state   string // what it has of it
+	left    int64  // units that may still be taken
 	version string
-	flying  int // requests that have taken units and are being written
+	flying  []flight // requests that have taken units and are being written
+	lost    int64    // units of requests that have not ended, and are taken for dead
 }
+
+// What Redis may have of an SKU.
+const (
+	figureNone   = "none"
+	figureOurs   = "ours"
+	figureSpoilt = "spoilt" // what is there is nothing that we write
+)
+
+// flight is a request that has taken units.
+type flight struct {
+	id, order string
+	units     int64
+}
+
+// figureMost is the largest figure that there may be; of more units only these are given to Redis.
+const figureMost = 999_999_999_999_999
 
 // load reads an SKU's figure from the database when Redis has none, and is true when it has one. Of several that try, one reads; what it
 // has read counts only if nobody else has begun to load since, and Redis has forgotten nothing again: who was held up must not bring back
@@ -55,77 +71,100 @@ const (
 	loadWaits  = 40
 )
 
-var beginLoad = redis.NewScript(`
-if tonumber(redis.call('HGET', KEYS[1], 'left') or '') then return 'there' end
+var beginLoad = redis.NewScript(ours + `
+if figure(KEYS[1]) then return 'there' end
 local now = redis.call('TIME')
 now = now[1] .. string.format('%03d', math.floor(now[2] / 1000))
-local since = redis.call('HGET', KEYS[1], 'since')
-if since and tonumber(since) > tonumber(now) - tonumber(ARGV[2]) then return 'wait' end
+local since = redis.pcall('HGET', KEYS[1], 'since')
+if type(since) == 'table' then redis.call('DEL', KEYS[1]) end
+if number(since, 15) and tonumber(since) <= tonumber(now) and tonumber(since) > tonumber(now) - tonumber(ARGV[2]) then return 'wait' end
 redis.call('HSET', KEYS[1], 'loading', ARGV[1], 'since', now)
 return 'go'`)
 
-// A version begins with the time, so that after a loss it is none that somebody still has in hand.
+// A version begins with the time, so that after a loss it is none that somebody still has in hand. Whatever was there is gone: the
+// requests under way are not counted, and give nothing back.
 var endLoad = redis.NewScript(`
-if redis.call('HGET', KEYS[1], 'loading') ~= ARGV[1] then return 0 end
+if redis.pcall('HGET', KEYS[1], 'loading') ~= ARGV[1] then return 0 end
 local now = redis.call('TIME')
-redis.call('HDEL', KEYS[1], 'loading', 'since')
+redis.call('DEL', KEYS[1])
 redis.call('HSET', KEYS[1], 'left', ARGV[2], 'version', now[1] .. string.format('%06d', now[2]))
 return 1`)
 
-// look reads an SKU's figure. forget: units of requests whose process was killed are no longer held for them.
-func (g *Gate) look(ctx context.Context, sku string, forget bool) (figure, error) {
-	said, err := g.run(ctx, look, []string{g.stockName(sku)}, forsakenAfter.Milliseconds(), strconv.FormatBool(forget))
+// look reads an SKU's figure.
+func (g *Gate) look(ctx context.Context, sku string) (figure, error) {
+	said, err := g.run(ctx, look, []string{g.stockName(sku)}, forsakenAfter.Milliseconds())
 	if err != nil {
 		return figure{}, err
 	}
 	list, _ := said.([]any)
-	if len(list) != 3 {
+	if len(list) < 4 {
 		return figure{}, fmt.Errorf("redis: the figure of %s is a %T", sku, said)
 	}
-	left, _ := list[0].(string)
-	f := figure{known: left != ""}
-	f.version, _ = list[1].(string)
-	flying, _ := list[2].(int64)
-	f.flying = int(flying)
-	if f.known {
-		if f.left, err = strconv.ParseInt(left, 10, 64); err != nil {
-			return figure{}, fmt.Errorf("redis: the figure of %s is no number", sku)
-		}
+	words := make([]string, len(list))
+	for i := range list {
+		words[i], _ = list[i].(string)
+	}
+	f := figure{state: words[0], left: whole(words[1]), version: words[2], lost: whole(words[3])}
+	for i := 4; i+2 < len(words); i += 3 {
+		f.flying = append(f.flying, flight{words[i], words[i+1], whole(words[i+2])})
 	}
 	return f, nil
 }
 
-var look = redis.NewScript(`
+// whole reads what the scripts have found to be a number; anything else is nothing.
+func whole(text string) int64 {
+	n, _ := strconv.ParseInt(text, 10, 64)
+	return n
+}
+
+// A mark that is none of ours, or from a time to come, holds nothing.
+var look = redis.NewScript(ours + `
 local now = redis.call('TIME')
 now = tonumber(now[1] .. string.format('%03d', math.floor(now[2] / 1000)))
-local all = redis.call('HGETALL', KEYS[1])
-local left, version, flying, lost = '', '', 0, {}
+local all = redis.pcall('HGETALL', KEYS[1])
+if all.err then return {'spoilt', '', '', '0'} end
+local has, lost, flying = {}, 0, {}
 for i = 1, #all, 2 do
-  if all[i] == 'left' then left = tonumber(all[i + 1]) and all[i + 1] or ''
-  elseif all[i] == 'version' then version = all[i + 1]
-  elseif string.sub(all[i], 1, 6) == 'taken:' then
-    local at = tonumber(string.match(all[i + 1], ' (%d+)$') or '0')
-    if at < now - tonumber(ARGV[1]) then lost[#lost + 1] = all[i] else flying = flying + 1 end
+  if string.sub(all[i], 1, 6) ~= 'taken:' then has[all[i]] = all[i + 1] else
+    local units, at, order = string.match(all[i + 1], '^(%d+) (%d+) ?(.*)$')
+    if number(units, 15) and number(at, 15) and math.abs(now - tonumber(at)) <= tonumber(ARGV[1]) then
+      for _, v in ipairs({string.sub(all[i], 7), order, units}) do flying[#flying + 1] = v end
+    elseif number(units, 15) then lost = lost + tonumber(units) end
   end
 end
-if ARGV[2] == 'true' then
-  for _, field in ipairs(lost) do redis.call('HDEL', KEYS[1], field) end
+local left, version = figure(KEYS[1])
+if not left then
+  local none = not has.left and (not has.version or number(has.version, 16))
+  return {none and 'none' or 'spoilt', '', has.version or '', string.format('%.0f', lost)}
 end
-return {left, version, flying}`)
+local said = {'ours', left, version, string.format('%.0f', lost)}
+for i = 1, #flying do said[i + 4] = flying[i] end
+return said`)
 
-// put sets an SKU's figure, if nothing has changed since it was looked at. One that is of another type goes, whatever it was.
-func (g *Gate) put(ctx context.Context, sku, version string, units int64) (bool, error) {
-	said, err := g.run(ctx, put, []string{g.stockName(sku)}, version, units)
+// put sets an SKU's figure, if nothing has changed since it was looked at, and keeps the marks of the requests that it takes into account,
+// and no others.
+func (g *Gate) put(ctx context.Context, sku, version string, units int64, counted []string) (bool, error) {
+	args := []any{version, units}
+	for _, id := range counted {
+		args = append(args, id)
+	}
+	said, err := g.run(ctx, put, []string{g.stockName(sku)}, args...)
 	return said == int64(1), err
 }
 
-var put = redis.NewScript(`
-if redis.call('TYPE', KEYS[1]).ok ~= 'hash' then redis.call('DEL', KEYS[1]) end
-if (redis.call('HGET', KEYS[1], 'version') or '') ~= ARGV[1] then return 0 end
+var put = redis.NewScript(ours + `
+local has = redis.pcall('HGET', KEYS[1], 'version')
+if type(has) ~= 'string' then has = '' end
+if has ~= ARGV[1] then return 0 end
+local marks = {}
+if figure(KEYS[1]) then
+  for i = 3, #ARGV do
+    local mark = redis.call('HGET', KEYS[1], 'taken:' .. ARGV[i])
+    if mark then marks[#marks + 1] = 'taken:' .. ARGV[i]; marks[#marks + 1] = mark end
+  end
+end
 local now = redis.call('TIME')
-redis.call('HDEL', KEYS[1], 'loading', 'since')
+redis.call('DEL', KEYS[1])
 redis.call('HSET', KEYS[1], 'left', ARGV[2], 'version', now[1] .. string.format('%06d', now[2]))
+for i = 1, #marks, 2 do redis.call('HSET', KEYS[1], marks[i], marks[i + 1]) end
 return 1`)
-
-// isWrongType is a key that somebody has used for something else.
-func isWrongType(err error) bool { return err != nil && strings.Contains(err.Error(), "WRONGTYPE ") }

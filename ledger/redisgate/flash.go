@@ -15,7 +15,8 @@ import (
 )
 
 // Flash is the way into the book for orders of articles that many want at one moment. Redis, in one step, knows repeats and takes units;
-// who gets none is told so and costs the database one line of a shared read. Who gets some is accepted by the database
+// who gets none is told so and costs the database nothing, or, with a key that is to be good for no other order, one line of a shared
+// statement. Who gets some is accepted by the database
 // (ledger.AcceptOrder), which counts them itself: so however wrong Redis is, no unit is sold twice, and when Redis is away orders go the
 // usual way.
 type Flash struct {
@@ -60,11 +61,12 @@ func (f *Flash) Take(ctx context.Context, k ledger.Key, o ledger.NewOrder, say s
 		case "taken", "seen":
 			answer, err = f.accept(ctx, t, got, k, o, say)
 			return answer, true, err
-		case "out", "kept":
-			answer, err = f.tooLate(ctx, t, got, k, say)
+		case "late":
+			answer, err = f.again(ctx, t, got, k, o, say)
 			return answer, true, err
-		case "spent":
-			return ledger.Answer{}, true, ledger.ErrTokenSpent
+		case "out":
+			answer, err = f.tooLate(ctx, t, got, k, o, say)
+			return answer, true, err
 		case "load":
 			if !f.load(ctx, items[got.item].sku) {
 				return ledger.Answer{}, false, nil
@@ -106,11 +108,8 @@ const unitsMost = 1 << 40
 
 // available is what the database has of an SKU.
 func (f *Flash) available(ctx context.Context, sku string) (int64, error) {
-	s, err := f.book.Stock(ctx, sku)
-	if errors.Is(err, ledger.ErrNotFound) {
-		return 0, nil
-	}
-	return s.Available(), err
+	n, _, err := f.book.StockBeside(ctx, sku, nil)
+	return min(n, figureMost), err
 }
 
 // accept hands the order to the database, and tells Redis what became of it.
@@ -120,8 +119,8 @@ func (f *Flash) accept(ctx context.Context, t *ticket, got took, k ledger.Key, o
 		refusal = err
 		return say(made, err)
 	})
-	if got.what == "seen" || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		return answer, err // it has no units, or nobody knows: then they count as lost after a while, and align finds them
+	if got.what != "taken" || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return answer, err // it has no units, or nobody knows: then they count as lost after a while, and settle finds them
 	}
 	how := endDone
 	switch {
@@ -130,27 +129,33 @@ func (f *Flash) accept(ctx context.Context, t *ticket, got took, k ledger.Key, o
 	case err != nil || refusal != nil || answer.Replayed:
 		how = endGive
 	}
-	_ = f.gate.finish(context.WithoutCancel(ctx), t, how) // as above
+	_ = f.gate.finish(context.WithoutCancel(ctx), t, how) // when Redis does not hear it: as above
 	return answer, err
 }
 
-// tooLate tells that there is no more, unless the database knows the request: it may have got its units before Redis forgot it.
-func (f *Flash) tooLate(ctx context.Context, t *ticket, got took, k ledger.Key, say say) (ledger.Answer, error) {
-	if k.Token != "" {
+// again tells a repeat of one that came too late what that was told. If that got no answer the database decides.
+func (f *Flash) again(ctx context.Context, t *ticket, got took, k ledger.Key, o ledger.NewOrder, say say) (ledger.Answer, error) {
+	if known, ok, err := f.book.Answered(ctx, k); ok || err != nil {
+		return known, err
+	}
+	return f.accept(ctx, t, got, k, o, say)
+}
+
+// tooLate tells that there is no more, unless the database knows the request: it may have got its units before Redis forgot it. A token of
+// ours is spent by an order, not by a refusal.
+func (f *Flash) tooLate(ctx context.Context, t *ticket, got took, k ledger.Key, o ledger.NewOrder, say say) (ledger.Answer, error) {
+	if k.Issued() {
 		if known, ok, err := f.book.Answered(ctx, k); ok || err != nil {
 			return known, err
 		}
 	}
-	if got.kept != nil {
-		return *got.kept, nil
-	}
 	item := t.items[got.item]
 	status, body := say(models.Order{}, &ledger.OutOfStock{SKU: item.sku, Wanted: item.units, Available: got.left})
 	answer := ledger.Answer{Status: status, Body: body}
-	if k.Token == "" || k.Issued() { // a token of ours is spent by an order, not by a refusal
+	if k.Token == "" || k.Issued() {
 		return answer, nil
 	}
-	return f.gate.keep(ctx, t, answer), nil
+	return f.book.RefuseOrder(ctx, k, o, answer)
 }
 
 // alignEvery is how often Redis's figures are held against the database's: units come back when orders close, and the usual way takes some.
@@ -174,17 +179,62 @@ func (f *Flash) Run(ctx context.Context) {
 	}
 }
 
-// align sets an SKU's figure to the database's, unless a request is under way just now.
+// align sets an SKU's figure to the database's, also while requests are under way. One that nobody has asked for yet stays away.
 func (f *Flash) align(ctx context.Context, sku string) error {
-	have, err := f.gate.look(ctx, sku, true)
-	wrong := isWrongType(err) // somebody has used our key for something else
-	if !wrong && (err != nil || !have.known || have.flying > 0) {
+	have, err := f.gate.look(ctx, sku)
+	if err != nil || have.state == figureNone {
 		return err
 	}
-	n, err := f.available(ctx, sku)
-	if err != nil || n == have.left && !wrong {
-		return err
-	}
-	_, err = f.gate.put(ctx, sku, have.version, n)
+	_, err = f.settle(ctx, sku)
 	return err
+}
+
+const settleTries = 5
+
+// settle makes an SKU's figure what it should be, and is false when orders were taken at each moment at which it tried.
+func (f *Flash) settle(ctx context.Context, sku string) (bool, error) {
+	for range settleTries {
+		have, err := f.gate.look(ctx, sku)
+		if err != nil {
+			return false, err
+		}
+		want, err := f.want(ctx, sku, have)
+		if err != nil {
+			return false, err
+		}
+		if have.state == figureOurs && have.left == want.left && have.lost == 0 && len(want.counted) == len(have.flying) {
+			return true, nil
+		}
+		done, err := f.gate.put(ctx, sku, have.version, want.left, want.counted)
+		if done || err != nil {
+			return done, err
+		}
+	}
+	return false, nil
+}
+
+// wanted is what an SKU's figure should be.
+type wanted struct {
+	left      int64
+	available int64    // what the database has
+	held      int64    // units of it for orders that are under way to it
+	counted   []string // the requests of these
+}
+
+// want asks the database. Units of an order that it knows are counted there already; those of the others are held for them for a while.
+func (f *Flash) want(ctx context.Context, sku string, have figure) (wanted, error) {
+	var orders []string
+	for _, r := range have.flying {
+		orders = append(orders, r.order)
+	}
+	n, known, err := f.book.StockBeside(ctx, sku, orders)
+	w := wanted{available: min(n, figureMost)}
+	for _, r := range have.flying {
+		if !known[r.order] {
+			w.held += r.units
+			w.counted = append(w.counted, r.id)
+		}
+	}
+	w.left = max(0, w.available-w.held)
+	return w, err
 }

@@ -105,7 +105,7 @@ func (g *Gate) Ping(ctx context.Context) error {
 
 // run runs a script within the time limit, if the breaker lets it.
 func (g *Gate) run(ctx context.Context, script *redis.Script, keys []string, args ...any) (any, error) {
-	return g.breaker.Execute(func() (any, error) {
+	said, err := g.breaker.Execute(func() (any, error) {
 		limited, cancel := context.WithTimeout(ctx, g.options.Timeout)
 		defer cancel()
 		said, err := script.Run(limited, g.client, keys, args...).Result()
@@ -114,4 +114,8 @@ func (g *Gate) run(ctx context.Context, script *redis.Script, keys []string, arg
 		}
 		return said, err
 	})
+	if err != nil && !IsReply(err) && ctx.Err() == nil {
+		err = &unreached{err}
+	}
+	return said, err
 }
