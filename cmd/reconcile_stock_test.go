@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"paybook/ledger/ledgertest"
 )
@@ -173,6 +174,43 @@ func TestReconcileStockRepairs(t *testing.T) {
 	run(exitFailed, "reconcile", "stock", "--repair=now")
 	run(exitFailed, "reconcile", "stock", "--format", "xml")
 	run(exitFailed, "reconcile", "stock", "word")
+}
+
+// Units that requests which were killed have taken are waited for, then told, and set right; a wrong value is no Redis that is away.
+func TestReconcileStockOfUnfinishedRequests(t *testing.T) {
+	redis := ledgertest.Redis(t)
+	config := flashConfig(t)
+	env := map[string]string{"APP_CONFIG": config, "DATABASE_URL": "sqlite:" + filepath.Join(t.TempDir(), "app.db"), "APP_REDIS_URL": redis.URL}
+	if got := runApp(t, env, "import", "stock", filepath.Join(filepath.Dir(config), "stock.csv")); got.code != exitDone {
+		t.Fatal(got.err)
+	}
+	stockLines(t, env, exitDone, "--repair=apply")
+	dead := func() {
+		redis.Do(t, "HINCRBY", "paybook:stock:HOT", "version", "1")
+		redis.Do(t, "HSET", "paybook:stock:HOT", "left", "13", "taken:11111111-aaaa", fmt.Sprintf("7 %d F/1", time.Now().UnixMilli()))
+	}
+	dead()
+	if l := stockLines(t, env, exitLook)["HOT"]; l.Result != "differs" || l.Reason != "Redis says 13 available, the database 20, and requests that never ended hold 7 units" {
+		t.Errorf("%+v", l)
+	}
+	dead()
+	if l := stockLines(t, env, exitDone, "--repair=apply")["HOT"]; l.Repair != "redis: 13 → 20" || !l.Repaired {
+		t.Errorf("%+v", l)
+	}
+	if l := stockLines(t, env, exitDone)["HOT"]; l.Redis == nil || *l.Redis != 20 || l.Result != "equal" {
+		t.Errorf("%+v", l)
+	}
+	for _, wrong := range [][2]string{{"left", "2.5"}, {"left", "1e1"}, {"version", "abc"}, {"version", "9223372036854775807"}} {
+		redis.Do(t, "HSET", "paybook:stock:HOT", wrong[0], wrong[1])
+		if l := stockLines(t, env, exitDone, "--repair=apply")["HOT"]; l.Repair != "redis: something else → 20" || !l.Repaired {
+			t.Errorf("%v: %+v", wrong, l)
+		}
+	}
+	redis.Do(t, "CONFIG", "SET", "requirepass", "secret")
+	got := runApp(t, env, "reconcile", "stock")
+	if got.code != exitFailed || !strings.Contains(got.err, "redis answers with an error") || strings.Contains(got.err, "start it") {
+		t.Errorf("%+v", got)
+	}
 }
 
 // A flash sale is nothing without Redis, and an article has a name.
