@@ -265,3 +265,28 @@ func TestLosersHearTheSame(t *testing.T) {
 		}
 	})
 }
+
+// Figures that are set right without a pause while orders run lose no unit and give none twice.
+func TestFiguresAreSetWhileOrdersRun(t *testing.T) {
+	ledgertest.Each(t, func(t *testing.T, book *ledger.Ledger) {
+		const units = 500
+		s := openSale(t, book, units)
+		ctx, stop := context.WithCancel(t.Context())
+		var setting sync.WaitGroup
+		setting.Go(func() {
+			for ctx.Err() == nil {
+				if _, err := s.flash.Repair(ctx, redisgate.Figure{SKU: "SKU"}); err != nil && ctx.Err() == nil {
+					t.Error(err)
+				}
+			}
+		})
+		won := s.rush(t, 3*units, nil)
+		stop()
+		setting.Wait()
+		if won != units || s.usual.Load() != 0 {
+			t.Errorf("%d buyers got a unit of %d, %d went the usual way", won, units, s.usual.Load())
+		}
+		s.figure(t, 0)
+		s.books(t, units)
+	})
+}
