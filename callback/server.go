@@ -69,6 +69,16 @@ type Observation struct {
 // ReplayHeader carries the time of a request for a server with ReplayClock.
 const ReplayHeader = "App-Received-At"
 
+// ReadReceived reads the time that a ReplayHeader tells, in UTC. A year that no database keeps alike is an error.
+func ReadReceived(text string) (time.Time, error) {
+	at, err := time.Parse(time.RFC3339Nano, text)
+	at = at.UTC()
+	if err == nil && (at.Year() < 1970 || at.Year() > 9998) {
+		err = fmt.Errorf("the year %d", at.Year())
+	}
+	return at, err
+}
+
 // Mount registers the routes. Every method arrives at serve, which answers what is no POST itself.
 func (s *Server) Mount(g *echo.Group) {
 	s.prepare()
@@ -164,11 +174,11 @@ func (s *Server) take(c echo.Context, account string) (models.Callback, *models.
 		return cb, nil
 	}
 	if _, told := req.Header[ReplayHeader]; s.ReplayClock && told {
-		at, err := time.Parse(time.RFC3339Nano, req.Header.Get(ReplayHeader))
+		at, err := ReadReceived(req.Header.Get(ReplayHeader))
 		if err != nil {
 			return cb, &models.Rejection{Reason: models.ReasonMalformed, Detail: "header " + ReplayHeader + ": an RFC 3339 time expected"}
 		}
-		cb.ReceivedAt, cb.Sender = at.UTC(), "" // a recording
+		cb.ReceivedAt, cb.Sender = at, "" // a recording
 		cb.Headers.Del(ReplayHeader)
 	}
 	if req.ContentLength > s.BodyMax {

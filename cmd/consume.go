@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -91,8 +92,17 @@ func (s *service) openQueue(ctx context.Context) error {
 		return nil
 	}
 	s.queue = s.consumer()
-	return s.queue.Prepare(ctx)
+	limited, cancel := context.WithTimeout(ctx, queuePatience)
+	defer cancel()
+	err := s.queue.Prepare(limited)
+	if err != nil && limited.Err() != nil {
+		return nil // it ends, or the queue does not answer: that is the running consumer's to say, and to go on trying
+	}
+	return err
 }
+
+// queuePatience is how long callbacks over HTTP wait at the start for a queue that does not answer.
+const queuePatience = time.Second
 
 // consumer takes from the queue what providers call over HTTP.
 func (s *service) consumer() *queue.Consumer {
@@ -105,6 +115,9 @@ func (s *service) consumer() *queue.Consumer {
 func (s *service) consume(ctx context.Context, a *app) error {
 	c := s.consumer()
 	if err := c.Prepare(ctx); err != nil {
+		if ctx.Err() != nil {
+			return nil // ended before it had begun
+		}
 		return err
 	}
 	s.announceQueue(a)

@@ -104,8 +104,11 @@ func (c *Consumer) bring(ctx context.Context, dead jetstream.Stream, raw *jetstr
 	return out, nil
 }
 
+// sequenceNotFound is what a server says of a message that is not there any more, and the library has no name for.
+const sequenceNotFound jetstream.ErrorCode = 10043
+
 // gone is true when somebody else has deleted it.
 func gone(err error) bool {
 	var api *jetstream.APIError
-	return errors.Is(err, jetstream.ErrMsgNotFound) || errors.As(err, &api) && api.ErrorCode == jetstream.JSErrCodeMessageNotFound
+	return errors.Is(err, jetstream.ErrMsgNotFound) || errors.As(err, &api) && (api.ErrorCode == jetstream.JSErrCodeMessageNotFound || api.ErrorCode == sequenceNotFound)
 }

@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -41,8 +42,34 @@ func connect(o *Options) (*nats.Conn, error) {
 	return nil, fmt.Errorf("%s does not work (%s): no callbacks are taken from it until it does; start nats-server there, or correct queue.url", o.address(), plain(err))
 }
 
+// connectUnless is connect, and does not outlast ctx: a server that does not answer takes its time for each of its addresses.
+func connectUnless(ctx context.Context, o *Options) (*nats.Conn, error) {
+	type made struct {
+		conn *nats.Conn
+		err  error
+	}
+	done := make(chan made, 1)
+	go func() {
+		conn, err := connect(o)
+		done <- made{conn, err}
+	}()
+	select {
+	case m := <-done:
+		return m.conn, m.err
+	case <-ctx.Done():
+		go func() {
+			if m := <-done; m.conn != nil {
+				m.conn.Close()
+			}
+		}()
+		return nil, fmt.Errorf("%s does not answer: %w", o.address(), ctx.Err())
+	}
+}
+
 func login(o *Options) []nats.Option {
 	switch {
+	case strings.Contains(o.Credentials, "-----BEGIN"):
+		return []nats.Option{nats.UserCredentialBytes([]byte(o.Credentials))}
 	case o.Credentials != "":
 		return []nats.Option{nats.UserCredentials(o.Credentials)}
 	case o.Token != "":

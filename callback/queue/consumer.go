@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -26,8 +27,9 @@ type Consumer struct {
 	slots   chan struct{} // one taken for each message in flight
 	busy    sync.WaitGroup
 	conn    *nats.Conn
-	place   *place // nil: to be looked up (again)
-	failing bool   // the last round failed, and has been told
+	place   *place      // nil: to be looked up (again)
+	unsure  atomic.Bool // it is to be looked up again before the next round
+	failing bool        // the last round failed, and has been told
 
 	beforeAck func() // for tests that kill us between commit and acknowledgement
 }
@@ -108,11 +110,11 @@ func (c *Consumer) connected(ctx context.Context) error {
 	var err error
 	if c.conn == nil || c.conn.IsClosed() {
 		c.place = nil
-		if c.conn, err = connect(&c.o); err != nil {
+		if c.conn, err = connectUnless(ctx, &c.o); err != nil {
 			return err
 		}
 	}
-	if c.place == nil {
+	if c.unsure.Swap(false) || c.place == nil {
 		c.place, err = ensure(ctx, c.conn, &c.o)
 	}
 	return c.unlessAway(err)

@@ -29,6 +29,7 @@ func (c *Consumer) bury(ctx context.Context, d *delivery, result Result, reason,
 	defer cancel()
 	if _, err := d.from.js.PublishMsg(ctx, d.deadLetter(&c.o, reason, detail)); err != nil {
 		c.o.Log.Error("dead letter not stored, the message stays", "message", d.id(), "reason", reason, "subject", c.o.DeadSubject, "error", deadError(err))
+		c.unsure.Store(true) // its stream may have been deleted
 		c.again(d)
 		return
 	}

@@ -117,7 +117,20 @@ func ensureDead(ctx context.Context, js jetstream.JetStream, o *Options) (jetstr
 	if c := s.CachedInfo().Config; !anyCovers(c.Subjects, wanted) {
 		return nil, &Misfit{Setting: "queue.dead_subject", Problem: fmt.Sprintf("the stream %s takes %s, and not all of %s: add that to its subjects", name, strings.Join(c.Subjects, ", "), wanted)}
 	}
-	return s, nil
+	return s, keeps(s.CachedInfo().Config, o)
+}
+
+// keeps refuses a stream that keeps no dead letter, and warns of one that may lose some.
+func keeps(c jetstream.StreamConfig, o *Options) error {
+	if c.Retention == jetstream.InterestPolicy {
+		return &Misfit{Setting: "queue.dead_subject", Problem: fmt.Sprintf("the stream %s keeps only what a consumer waits for (retention interest), and nobody waits for dead letters: give it the retention limits, or name another subject", c.Name)}
+	}
+	bounded := c.Discard == jetstream.DiscardOld && (c.MaxMsgs > 0 || c.MaxBytes > 0 || c.MaxMsgsPerSubject > 0)
+	if short := c.MaxAge > 0 && c.MaxAge < deadFor; bounded || short || c.Storage == jetstream.MemoryStorage {
+		o.Log.Warn("queue: the stream of dead letters may lose some before anybody has looked at them", "stream", c.Name, "storage", c.Storage.String(),
+			"max_age", c.MaxAge.String(), "max_msgs", c.MaxMsgs, "max_bytes", c.MaxBytes, "discard", c.Discard.String())
+	}
+	return nil
 }
 
 // create makes a stream. Of several processes that start at once each may be the first.
@@ -185,8 +198,13 @@ func unfit(c jetstream.ConsumerConfig, s jetstream.Stream, o *Options) string {
 	switch {
 	case c.AckPolicy != jetstream.AckExplicitPolicy:
 		return fmt.Sprintf("has the ack policy %s, and explicit is needed, as a message is done only when it is booked", strings.ToLower(strings.TrimPrefix(c.AckPolicy.String(), "Ack")))
-	case c.MaxDeliver > 0 && c.MaxDeliver <= o.MaxDeliver:
-		return fmt.Sprintf("gives up after %d deliveries, before queue.max_deliver (%d) makes a dead letter (its max_deliver should be -1)", c.MaxDeliver, o.MaxDeliver)
+	case c.HeadersOnly:
+		return "brings headers only (headers_only), and a callback is proven by its body"
+	case c.MaxDeliver > 0: // a delivery that never comes to an end, as when we are killed, makes no dead letter
+		return fmt.Sprintf("gives up after %d deliveries, and leaves the message where nobody looks (its max_deliver must be -1)", c.MaxDeliver)
+	case c.MaxRequestBatch > 0 && c.MaxRequestBatch < o.Workers, c.MaxRequestExpires > 0 && c.MaxRequestExpires < fetchWait, c.MaxRequestMaxBytes > 0:
+		return fmt.Sprintf("limits what one fetch may ask for (max_batch %d, max_expires %s, max_bytes %d; at least %d, %s and no limit are needed)",
+			c.MaxRequestBatch, c.MaxRequestExpires, c.MaxRequestMaxBytes, o.Workers, fetchWait)
 	case len(takes) > 0 && !anyCovers(takes, o.Subject+".*"):
 		return fmt.Sprintf("takes %s, and not %s.*", strings.Join(takes, ", "), o.Subject)
 	}

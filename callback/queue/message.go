@@ -1,8 +1,10 @@
 package queue
 
 import (
+	"maps"
 	"net/http"
 	"net/textproto"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -28,6 +30,9 @@ const (
 	DeadSequence   = "App-Dead-Sequence"
 	DeadSubject    = "App-Dead-Subject"
 )
+
+// clockSkew is how far the clocks of the edge and of the server may be apart.
+const clockSkew = 5 * time.Minute
 
 // senderUnknown is no address, so that an account that lists its senders refuses it: only a recording has no sender at all.
 const senderUnknown = "an address that the message does not tell (header " + HeaderSender + ")"
@@ -61,11 +66,11 @@ func (m *message) arrival(account string) callback.Arrival {
 		a.Sender = sender
 	}
 	if told := h[callback.ReplayHeader]; len(told) > 0 {
-		at, err := time.Parse(time.RFC3339Nano, told[0])
-		if err != nil || len(told) > 1 {
-			a.Unread = &models.Rejection{Reason: models.ReasonMalformed, Detail: "header " + callback.ReplayHeader + ": one RFC 3339 time expected, from the edge alone"}
+		at, err := callback.ReadReceived(told[0])
+		if err != nil || len(told) > 1 || at.After(m.stored.Add(clockSkew)) {
+			a.Unread = &models.Rejection{Reason: models.ReasonMalformed, Detail: "header " + callback.ReplayHeader + ": one RFC 3339 time expected, from the edge alone, and not after the message was stored"}
 		} else {
-			a.ReceivedAt = at.UTC()
+			a.ReceivedAt = at
 		}
 	}
 	for name, values := range h {
@@ -85,8 +90,8 @@ func ours(name string) bool {
 // that is spelt in two ways is one name.
 func canonical(h nats.Header) http.Header {
 	out := http.Header{}
-	for name, values := range h {
-		for _, v := range values {
+	for _, name := range slices.Sorted(maps.Keys(h)) { // of two spellings the same one is first, every time
+		for _, v := range h[name] {
 			out.Add(name, v)
 		}
 	}

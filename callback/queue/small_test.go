@@ -3,7 +3,10 @@ package queue_test
 import (
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
+
+	"github.com/nats-io/nats.go"
 
 	"paybook/callback/queue"
 )
@@ -60,5 +63,47 @@ func TestAddress(t *testing.T) {
 		if got := (queue.Options{URL: url}).Address(); got != want {
 			t.Errorf("%q", got)
 		}
+	}
+}
+
+// A receipt lies before the message was stored, in a year that every database can keep.
+func TestReceivedAt(t *testing.T) {
+	stored := time.Date(2026, 11, 29, 10, 0, 0, 0, time.UTC)
+	for told, ok := range map[string]bool{
+		"2026-11-29T09:00:00Z": true, "2026-11-29T18:00:00+08:00": true, "2026-11-29T10:04:00Z": true, "1970-01-01T00:00:00Z": true,
+		"2026-11-29T10:06:00Z": false, "2999-01-01T00:00:00Z": false, "9999-12-31T23:59:59-14:00": false, "0000-01-01T00:00:00+14:00": false,
+		"1969-12-31T23:59:59Z": false, "yesterday": false, "": false,
+	} {
+		at, unread, _ := queue.Arrives(nats.Header{"App-Received-At": {told}}, stored)
+		if ok != (unread == nil) || !ok && !at.Equal(stored) {
+			t.Errorf("%q: %v, %v", told, at, unread)
+		}
+	}
+}
+
+// A header in two spellings is read alike every time.
+func TestTwoSpellings(t *testing.T) {
+	for range 50 {
+		_, _, h := queue.Arrives(nats.Header{"x-signature": {"b"}, "X-Signature": {"a"}, "X-SIGNATURE": {"c"}}, time.Now())
+		if got := strings.Join(h["X-Signature"], ","); got != "c,a,b" {
+			t.Fatalf("got %s", got)
+		}
+	}
+}
+
+// Credentials may be the text itself: it is not taken for a file's name, which an error would print.
+func TestCredentialsAsText(t *testing.T) {
+	o := queue.Options{URL: "nats://127.0.0.1:1", Credentials: "-----BEGIN NATS USER JWT-----\nCANARY\n------END NATS USER JWT------\n"}
+	var set nats.Options
+	for _, option := range queue.Login(o) {
+		if err := option(&set); err != nil && strings.Contains(err.Error(), "CANARY") {
+			t.Error(err)
+		}
+	}
+	if set.UserJWT == nil {
+		t.Fatal("no login")
+	}
+	if jwt, err := set.UserJWT(); err != nil && strings.Contains(err.Error(), "no such file") {
+		t.Errorf("%q, %v", jwt, err)
 	}
 }
