@@ -68,7 +68,7 @@ func (f *Flash) Take(ctx context.Context, k ledger.Key, o ledger.NewOrder, say s
 			answer, err = f.tooLate(ctx, t, got, k, o, say)
 			return answer, true, err
 		case "load":
-			if !f.load(ctx, items[got.item].sku) {
+			if f.load(ctx, items[got.item].sku) != nil {
 				return ledger.Answer{}, false, nil
 			}
 		}
@@ -82,10 +82,10 @@ func (f *Flash) ask(ctx context.Context, t *ticket) (took, bool) {
 	return got, err == nil
 }
 
-// load is true when Redis has a figure of the SKU by now.
-func (f *Flash) load(ctx context.Context, sku string) bool {
-	ok, err := f.gate.load(ctx, sku, func(ctx context.Context) (int64, error) { return f.available(ctx, sku) })
-	return ok && err == nil
+// load gives Redis a figure of the SKU, unless somebody else has meanwhile; the next question tells.
+func (f *Flash) load(ctx context.Context, sku string) error {
+	_, err := f.gate.load(ctx, sku, func(ctx context.Context) (int64, error) { return f.available(ctx, sku) })
+	return err
 }
 
 // items are the order's, summed by SKU and sorted; nil when the order is not for this way.
