@@ -114,17 +114,18 @@ func (s *service) consumer() *queue.Consumer {
 // consume takes messages until ctx ends, and tends the book meanwhile.
 func (s *service) consume(ctx context.Context, a *app) error {
 	c := s.consumer()
-	if err := c.Prepare(ctx); err != nil {
-		if ctx.Err() != nil {
-			return nil // ended before it had begun
-		}
+	err := c.Prepare(ctx)
+	if ctx.Err() != nil {
+		return nil //nolint:nilerr // ended before it had begun
+	}
+	if err != nil {
 		return err
 	}
 	s.announceQueue(a)
 	jobs, stopJobs := context.WithCancel(context.WithoutCancel(ctx))
 	var running sync.WaitGroup
 	running.Go(func() { s.sweep(jobs) })
-	err := c.Run(ctx)
+	err = c.Run(ctx)
 	stopJobs()
 	running.Wait()
 	return err

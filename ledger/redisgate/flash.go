@@ -68,13 +68,16 @@ func (f *Flash) Take(ctx context.Context, k ledger.Key, o ledger.NewOrder, say s
 			answer, err = f.tooLate(ctx, t, got, k, o, say)
 			return answer, true, err
 		case "load":
-			if f.load(ctx, items[got.item].sku) != nil {
+			if !f.loaded(ctx, items[got.item].sku) {
 				return ledger.Answer{}, false, nil
 			}
 		}
 	}
 	return ledger.Answer{}, false, nil
 }
+
+// loaded is false when Redis cannot be given a figure: then the order goes the usual way.
+func (f *Flash) loaded(ctx context.Context, sku string) bool { return f.load(ctx, sku) == nil }
 
 // ask is false when Redis does not answer, or not sensibly.
 func (f *Flash) ask(ctx context.Context, t *ticket) (took, bool) {
