@@ -31,9 +31,6 @@ const (
 	DeadSubject    = "App-Dead-Subject"
 )
 
-// clockSkew is how far the clocks of the edge and of the server may be apart.
-const clockSkew = 5 * time.Minute
-
 // senderUnknown is no address, so that an account that lists its senders refuses it: only a recording has no sender at all.
 const senderUnknown = "an address that the message does not tell (header " + HeaderSender + ")"
 
@@ -67,8 +64,8 @@ func (m *message) arrival(account string) callback.Arrival {
 	}
 	if told := h[callback.ReplayHeader]; len(told) > 0 {
 		at, err := callback.ReadReceived(told[0])
-		if err != nil || len(told) > 1 || at.After(m.stored.Add(clockSkew)) {
-			a.Unread = &models.Rejection{Reason: models.ReasonMalformed, Detail: "header " + callback.ReplayHeader + ": one RFC 3339 time expected, from the edge alone, and not after the message was stored"}
+		if err != nil || len(told) > 1 {
+			a.Unread = &models.Rejection{Reason: models.ReasonMalformed, Detail: "header " + callback.ReplayHeader + ": one RFC 3339 time expected, from the edge alone"}
 		} else {
 			a.ReceivedAt = at
 		}

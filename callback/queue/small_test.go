@@ -66,12 +66,12 @@ func TestAddress(t *testing.T) {
 	}
 }
 
-// A receipt lies before the message was stored, in a year that every database can keep.
+// A receipt lies in a year that every database can keep. It may lie after the message was stored: recordings have clocks of their own.
 func TestReceivedAt(t *testing.T) {
 	stored := time.Date(2026, 11, 29, 10, 0, 0, 0, time.UTC)
 	for told, ok := range map[string]bool{
 		"2026-11-29T09:00:00Z": true, "2026-11-29T18:00:00+08:00": true, "2026-11-29T10:04:00Z": true, "1970-01-01T00:00:00Z": true,
-		"2026-11-29T10:06:00Z": false, "2999-01-01T00:00:00Z": false, "9999-12-31T23:59:59-14:00": false, "0000-01-01T00:00:00+14:00": false,
+		"2027-01-01T00:00:00Z": true, "9999-12-31T23:59:59-14:00": false, "0000-01-01T00:00:00+14:00": false,
 		"1969-12-31T23:59:59Z": false, "yesterday": false, "": false,
 	} {
 		at, unread, _ := queue.Arrives(nats.Header{"App-Received-At": {told}}, stored)
