@@ -14,11 +14,11 @@ import (
 )
 
 const gapColumns = `id, account, date, kind, differs, entry_kind, transaction_id, order_id, parent_id, refund_order_id, state, statement,
- ledger, "order", reason, next, first_run, last_run, waits_for, decided_on, healed_run, resolution, first_seen, resolved_at`
+ ledger, "order", reason, next, first_run, last_run, waits_for, decided_on, healed_run, resolution, first_seen, resolved_at, owner, due_on`
 
 // gapWidth is the number of gapColumns, gapChunk how many gaps are written by one statement: what it says is in memory once more.
 const (
-	gapWidth = 24
+	gapWidth = 26
 	gapChunk = 250
 )
 
@@ -56,7 +56,7 @@ func (b *builder) gapRow(first bool, g *models.Gap) error {
 	}
 	b.row(first, g.ID, g.Account, g.Date, string(g.Kind), texts[0], string(g.EntryKind), g.TransactionID, g.OrderID, g.ParentID,
 		g.RefundOrderID, string(g.State), texts[1], texts[2], texts[3], g.Reason, g.Next, g.FirstRun, g.LastRun, texts[4], g.DecidedOn,
-		g.HealedRun, g.Resolution, micros(g.FirstSeen), resolved)
+		g.HealedRun, g.Resolution, micros(g.FirstSeen), resolved, g.Owner, g.DueOn)
 	return nil
 }
 
@@ -65,7 +65,7 @@ func scanGap(rows *sql.Rows) (models.Gap, error) {
 	var differs, statement, ledger, order, waits string
 	err := rows.Scan(&g.ID, &g.Account, &g.Date, &g.Kind, &differs, &g.EntryKind, &g.TransactionID, &g.OrderID, &g.ParentID,
 		&g.RefundOrderID, &g.State, &statement, &ledger, &order, &g.Reason, &g.Next, &g.FirstRun, &g.LastRun, &waits, &g.DecidedOn,
-		&g.HealedRun, &g.Resolution, utc{&g.FirstSeen}, nullUTC{&g.ResolvedAt})
+		&g.HealedRun, &g.Resolution, utc{&g.FirstSeen}, nullUTC{&g.ResolvedAt}, &g.Owner, &g.DueOn)
 	if err != nil {
 		return g, err
 	}

@@ -25,13 +25,16 @@ const (
 	tendEvery   = 10 * time.Second // how often expiry runs, on one of the replicas
 )
 
-// Work works the jobs of the queue until ctx ends, and then lets those under way finish. Any number of processes may do so at once.
-func (l *Ledger) Work(ctx context.Context) error {
+// Work works the jobs of the queue, and the chores, until ctx ends, and then lets those under way finish. Any number of processes may do
+// so at once.
+func (l *Ledger) Work(ctx context.Context, chores ...Chore) error {
 	pool, err := l.db.DB()
 	if err != nil {
 		return err
 	}
-	client, err := river.NewClient(l.dialect.riverDriver(pool), l.jobConfig())
+	config := l.jobConfig()
+	l.addChores(config, chores)
+	client, err := river.NewClient(l.dialect.riverDriver(pool), config)
 	if err != nil {
 		return fmt.Errorf("job queue: %w", err)
 	}

@@ -29,6 +29,8 @@ type Gap struct {
 	DecidedOn  string
 	HealedRun  string     // the run that no longer found it; "" when a person resolved it
 	Resolution string     // how it ended: by a later run, or what a person wrote
+	Owner      string     // whose task it is; "": nobody's yet
+	DueOn      string     // until when, YYYY-MM-DD of the account's zone; "": no date
 	FirstSeen  time.Time  `gorm:"serializer:utc"`
 	ResolvedAt *time.Time `gorm:"serializer:utc"`
 }
@@ -38,6 +40,7 @@ type Side struct {
 	Amount   string `json:"amount"`
 	Currency string `json:"currency"`
 	Status   string `json:"status"`
+	Fee      string `json:"fee,omitempty"` // where it is what differs
 	File     string `json:"file,omitempty"`
 	Line     int    `json:"line,omitempty"`
 }
@@ -45,7 +48,7 @@ type Side struct {
 // GapKind is what kind of difference it is. The words are the contract's.
 type GapKind string
 
-// Kinds of gaps that this version can find.
+// Kinds of gaps.
 const (
 	GapMissingLocal     GapKind = "missing_local"
 	GapMissingProvider  GapKind = "missing_provider"
@@ -60,6 +63,10 @@ const (
 	GapNotAllowed       GapKind = "not_allowed"
 	GapWrongDay         GapKind = "wrong_day"
 	GapUnknownStatus    GapKind = "unknown_status"
+	GapFee              GapKind = "fee_mismatch"
+	GapPayout           GapKind = "payout_mismatch"
+	GapBankMissing      GapKind = "bank_missing"    // a payout without a line of the bank
+	GapBankUnexpected   GapKind = "bank_unexpected" // a line of the bank without a payout
 )
 
 // GapState is where a gap is in its life.

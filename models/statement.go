@@ -55,8 +55,9 @@ type Entry struct {
 	ParentID      string
 	OrderID       string
 	RefundOrderID string
-	Money         Money // the amount the callback spoke of, without sign
-	Fee           Money // what the provider kept; negative when it gave back
+	Money         Money  // the amount the callback spoke of, without sign
+	Fee           Money  // what the provider kept; negative when it gave back
+	PayoutID      string // the payout or settlement batch that the row is part of; "": the file does not say
 	Status        TransactionStatus
 	StatusText    string // the provider's own word, for people
 	UnknownKind   string // the provider's word for the kind when it is one the reader does not know; Kind is then EntryAdjustment
@@ -76,6 +77,7 @@ const (
 	EntryFee        TransactionKind = "fee"
 	EntryConversion TransactionKind = "conversion"
 	EntryAdjustment TransactionKind = "adjustment"
+	EntryReserve    TransactionKind = "reserve" // held back, or let go again
 )
 
 // Statuses only a statement can have.

@@ -30,6 +30,7 @@ type Report struct {
 	// Accepted are found as before, and stay resolved by a person's word.
 	Accepted []GapReport `json:"accepted,omitempty"`
 	Payouts  int         `json:"payouts_kept,omitempty"` // payouts of the files, kept by their ids
+	Bridges  []Bridge    `json:"bridges,omitempty"`      // one for each payout of the files
 	Notes    []string    `json:"notes,omitempty"`
 }
 

@@ -1,0 +1,8 @@
+-- +goose Up
+-- Whose task a gap is, and until when.
+ALTER TABLE gaps ADD COLUMN owner text NOT NULL DEFAULT '';
+ALTER TABLE gaps ADD COLUMN due_on text NOT NULL DEFAULT '';
+
+-- +goose Down
+ALTER TABLE gaps DROP COLUMN owner;
+ALTER TABLE gaps DROP COLUMN due_on;
