@@ -91,6 +91,16 @@ func (l *Ledger) endWhenSilent(tx *gorm.DB, after time.Duration) error {
 	return err
 }
 
+// waitLonger lets this transaction wait for a row for so long. It is for the last row that it locks: waiting for one it can do no harm to
+// those who hold it. On SQLite there is one lock, which it has already.
+func (l *Ledger) waitLonger(tx *gorm.DB, most time.Duration) error {
+	if l.dialect.name != postgresName {
+		return nil
+	}
+	_, err := exec(tx, "SET LOCAL lock_timeout = "+strconv.FormatInt(most.Milliseconds(), 10))
+	return err
+}
+
 // lockWait is how long one statement waits for a row, in PostgreSQL's milliseconds. Our own transactions hold a row for less; a person's
 // may hold it for minutes.
 const lockWait = "250"
