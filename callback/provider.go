@@ -2,6 +2,7 @@ package callback
 
 import (
 	"context"
+	"net/http"
 
 	"paybook/models"
 )
@@ -40,4 +41,22 @@ type Challenger interface {
 	// Challenge answers such a check; nothing is recorded. ok is false for a request that is none, which is then a wrong method. It
 	// must not answer with anything that could be used as a signature.
 	Challenge(cb models.Callback) (status int, contentType, body string, ok bool)
+}
+
+// Querier is implemented by a provider that can be asked what became of a payment or a refund. An account that was not given what it
+// takes (a private key, an API key) has a provider of this kind all the same: the error then names the setting.
+type Querier interface {
+	// Query asks about one movement and returns the evidence (Method QUERY, Path the API's path, the answer's headers and its Body
+	// byte for byte, ReceivedAt q.Asked) with what it says, as Verify would tell it of the callback of the same movement: same ids,
+	// same names, same sums, same times. No events: the provider does not know it, or nothing has moved yet. An answer that is not
+	// proven genuine, or is about another account or movement than asked, is a *models.Rejection with the evidence beside it; any
+	// other error means that nothing was learnt (the service is away, a setting is missing), and it may be asked again later.
+	Query(ctx context.Context, client *http.Client, q models.Query) (models.Callback, []models.Event, error)
+}
+
+// Outgoing is implemented by a provider that is called by us.
+type Outgoing interface {
+	// Hosts are the hosts its API and its downloads live on, host or host:port, from the settings or else the provider's own. A
+	// client is made that reaches these and no other.
+	Hosts() []string
 }

@@ -2,7 +2,9 @@ package reconcile
 
 import (
 	"bufio"
+	"context"
 	"io"
+	"net/http"
 	"time"
 
 	"paybook/models"
@@ -31,3 +33,14 @@ type Unwrapper interface {
 
 // BatchSettler is implemented by a provider whose statements are settlement batches: numbered instead of dated, with rows of any day.
 type BatchSettler interface{ SettlesInBatches() bool }
+
+// Fetcher is implemented by a provider whose statements can be downloaded from its own API. An account that was not given what it
+// takes (a private key, an API key) has a provider of this kind all the same: the error then names the setting.
+type Fetcher interface {
+	// FetchStatement downloads what there is of one business day, and hands over each file under the name it shall be kept by, as it
+	// came (packed, where the provider packs). date is the civil date at midnight UTC, now the time of asking. A *models.NotReady
+	// (perhaps wrapped) means that the provider has not published it yet, or has nothing of that day and cannot tell the two apart:
+	// try later. Any other error is final for this try. What the provider promises of a file (digest, signature) is checked before
+	// FetchStatement returns nil; what save was given before an error must be thrown away. An error of save ends it.
+	FetchStatement(ctx context.Context, client *http.Client, date, now time.Time, save func(name string, r io.Reader) error) error
+}
