@@ -10,24 +10,30 @@ import (
 
 // matcher joins the statement's rows with the book's as both stream by: each side waits in a table until the other comes, and a
 // pair that agrees leaves at once. As both come in the order of time, more or less, the tables hold what has no partner and what is
-// a little late, whatever the length of the day; any other order only costs memory. It writes nothing and knows no database.
+// a little late, whatever the length of the day. In any other order they fill up, and then all goes by way of the disk (spill.go), which
+// changes no result. It writes nothing to the book and knows no database.
 type matcher struct {
-	next      func() (*timed, error) // the book's rows of the day, in order of time; nil at the end
+	next      func() (*timed, error) // the book's rows of the day, in order of time; nil at the end. Each is good until the next
 	from, to  time.Time              // the day
 	elsewhere bool
+	most      int // how many rows may wait in the tables; beyond it they go by way of the disk
 
 	read    time.Time // how far the book has been read
 	ended   bool
 	locals  map[name]*local  // by every name
 	waiting map[name][]*held // by every name; several rows may claim one
+	waits   int              // rows in waiting
 	differ  []*held          // pairs that do not agree
 	begun   []name           // rows of the book whose refund both sides call begun
 	matched int64
+	recent  recent
+	free    []*local // of pairs that have left, to be used again
+	spill   *spill   // nil: all that waits is in the tables
 }
 
 // timed is a row of the book with the time it is sorted by.
 type timed struct {
-	*local
+	local
 	at time.Time
 }
 
@@ -45,24 +51,36 @@ type held struct {
 }
 
 func newMatcher(next func() (*timed, error), from, to time.Time, elsewhere bool) *matcher {
-	return &matcher{next: next, from: from, to: to, elsewhere: elsewhere, locals: map[name]*local{}, waiting: map[name][]*held{}}
+	return &matcher{next: next, from: from, to: to, elsewhere: elsewhere, most: waitingMax, locals: map[name]*local{}, waiting: map[name][]*held{}}
 }
 
-// entry takes the statement's next row.
-func (m *matcher) entry(e models.Entry, at place) error {
+// entry takes the statement's next row, which is the caller's again when it returns.
+func (m *matcher) entry(e *models.Entry, at place) error {
+	if m.spill != nil {
+		return m.spill.entry(e, at)
+	}
 	if err := m.advance(e.OccurredAt); err != nil {
 		return err
 	}
-	if l := m.find(&e); l != nil {
+	if m.spill != nil { // by what was read of the book
+		return m.spill.entry(e, at)
+	}
+	if l := m.find(e); l != nil {
 		m.dropLocal(l)
-		m.join(&held{Entry: e, place: at}, l)
+		m.join(e, at, l)
 		return nil
 	}
-	h := &held{Entry: e, place: at}
+	m.pullBack(e)
+	m.wait(&held{Entry: *e, place: at})
+	return m.checkRoom()
+}
+
+// wait keeps an entry until its row of the book comes.
+func (m *matcher) wait(h *held) {
 	for _, n := range h.names() {
 		m.waiting[n] = append(m.waiting[n], h)
 	}
-	return nil
+	m.waits++
 }
 
 // advance reads the book until it is ahead of the statement. A row outside the day finds nothing there by reading on.
@@ -70,7 +88,7 @@ func (m *matcher) advance(at time.Time) error {
 	if at.Before(m.from) || !at.Before(m.to) {
 		return nil
 	}
-	for !m.ended && !m.read.After(at) {
+	for m.spill == nil && !m.ended && !m.read.After(at) {
 		if err := m.take(); err != nil {
 			return err
 		}
@@ -84,6 +102,10 @@ func (m *matcher) finish() error {
 		if err := m.take(); err != nil {
 			return err
 		}
+	}
+	m.recent, m.free = recent{}, nil
+	if m.spill != nil {
+		return m.joinSpilled()
 	}
 	return nil
 }
@@ -99,30 +121,61 @@ func (m *matcher) take() error {
 		return nil
 	}
 	m.read = t.at
-	if h := m.awaited(t.local); h != nil {
+	if m.spill != nil {
+		return m.spill.local(&t.local)
+	}
+	if h := m.awaited(&t.local); h != nil {
 		m.dropHeld(h)
-		m.join(h, t.local)
+		m.join(&h.Entry, h.place, m.keep(&t.local))
 		return nil
 	}
-	for i, n := range t.names() {
-		if i == 0 || m.locals[n] == nil { // its own id is nobody else's; a further name may be
-			m.locals[n] = t.local
-		}
+	m.store(m.keep(&t.local))
+	return m.checkRoom()
+}
+
+// keep copies a row of the book that is good for now only.
+func (m *matcher) keep(l *local) *local {
+	if n := len(m.free) - 1; n >= 0 {
+		kept := m.free[n]
+		m.free = m.free[:n]
+		*kept = *l
+		return kept
 	}
-	return nil
+	kept := *l
+	return &kept
+}
+
+// store lets a row of the book wait for its entry.
+func (m *matcher) store(l *local) {
+	m.locals[l.key()] = l // its own id is nobody else's; a further name may be
+	if l.providerID == "" {
+		return
+	}
+	if n := (name{l.kind, l.providerID}); m.locals[n] == nil {
+		m.locals[n] = l
+	}
 }
 
 // join lets a pair go that agrees, and keeps one that does not.
-func (m *matcher) join(h *held, l *local) {
-	if v := compare(&h.Entry, l, m.elsewhere); v.kind != "" {
-		h.pair = l
-		m.differ = append(m.differ, h)
+func (m *matcher) join(e *models.Entry, at place, l *local) {
+	if !m.agrees(e, l) {
+		m.differ = append(m.differ, &held{Entry: *e, place: at, pair: l})
 		return
 	}
+	m.recent.add(e, at, l)
+	m.free = append(m.free, l)
+}
+
+// agrees counts a pair in which nothing differs.
+func (m *matcher) agrees(e *models.Entry, l *local) bool {
+	if compare(e, l, m.elsewhere).kind != "" {
+		return false
+	}
 	m.matched++
-	if isBegun(&h.Entry, l) {
+	if isBegun(e, l) {
 		m.begun = append(m.begun, l.key())
 	}
+	return true
 }
 
 // isBegun is true for a refund that the statement calls pending and that has not succeeded in the book. The statement of that day
@@ -151,29 +204,46 @@ func (m *matcher) find(e *models.Entry) *local {
 
 // awaited looks for the entry that waits for a row of the book: one whose own id it is before one that knows it as an alias.
 func (m *matcher) awaited(l *local) *held {
-	var second *held
-	for _, n := range l.names() {
-		for _, h := range m.waiting[n] {
-			switch {
-			case h.TransactionID == n.id:
-				return h
-			case second == nil && (slices.Contains(h.Aliases, n.id) || l.isStandInFor(&h.Entry)):
-				second = h
-			}
+	if m.waits == 0 {
+		return nil
+	}
+	own, other := m.awaitedUnder(l, l.id)
+	if own == nil && l.providerID != "" {
+		var further *held
+		own, further = m.awaitedUnder(l, l.providerID)
+		other = cmp.Or(other, further)
+	}
+	return cmp.Or(own, other)
+}
+
+// awaitedUnder looks under one of the row's names, for the first whose own id it is and the first that knows it otherwise.
+func (m *matcher) awaitedUnder(l *local, id string) (own, other *held) {
+	for _, h := range m.waiting[name{l.kind, id}] {
+		switch {
+		case h.TransactionID == id:
+			return h, other
+		case other == nil && (slices.Contains(h.Aliases, id) || l.isStandInFor(&h.Entry)):
+			other = h
 		}
 	}
-	return second
+	return nil, other
 }
 
 func (m *matcher) dropLocal(l *local) {
-	for _, n := range l.names() {
-		if m.locals[n] == l {
-			delete(m.locals, n)
-		}
+	m.dropName(l, l.id)
+	if l.providerID != "" {
+		m.dropName(l, l.providerID)
+	}
+}
+
+func (m *matcher) dropName(l *local, id string) {
+	if n := (name{l.kind, id}); m.locals[n] == l {
+		delete(m.locals, n)
 	}
 }
 
 func (m *matcher) dropHeld(h *held) {
+	m.waits--
 	for _, n := range h.names() {
 		rest := slices.DeleteFunc(m.waiting[n], func(o *held) bool { return o == h })
 		if m.waiting[n] = rest; len(rest) == 0 {
@@ -195,8 +265,15 @@ func (h *held) names() []name {
 
 // unsettled are the entries that are no pair or do not agree, in the order of the files.
 func (m *matcher) unsettled() []*held {
-	list := slices.Clone(m.differ)
-	seen := map[*held]bool{}
+	list := append(slices.Clone(m.differ), m.awaiting()...)
+	sortHeld(list)
+	return list
+}
+
+// awaiting are the entries without a row of the book, in no order.
+func (m *matcher) awaiting() []*held {
+	list := make([]*held, 0, m.waits)
+	seen := make(map[*held]bool, m.waits)
 	for _, waiting := range m.waiting {
 		for _, h := range waiting {
 			if !seen[h] {
@@ -205,7 +282,6 @@ func (m *matcher) unsettled() []*held {
 			}
 		}
 	}
-	sortHeld(list)
 	return list
 }
 

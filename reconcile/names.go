@@ -63,6 +63,10 @@ func localOf(t *models.Transaction) *local {
 		status: t.Status, outcome: t.Outcome}
 }
 
+func localOfMovement(m *ledger.Movement) local {
+	return local{kind: m.Kind, id: m.ID, providerID: m.ProviderID, parent: m.ParentID, money: m.Money, status: m.Status, outcome: m.Outcome}
+}
+
 func (l *local) key() name { return name{l.kind, l.id} }
 
 // names are all by which a statement may call it, as far as the row itself tells: one or two.

@@ -76,7 +76,7 @@ func (r *run) readFiles(ctx context.Context) error {
 			continue
 		}
 		sheet := sheet{totals: totals{}, idle: totals{}}
-		if err := r.scan(ctx, i, func(e models.Entry, at place) error { return r.take(&sheet, e, at) }); err != nil {
+		if err := r.scan(ctx, i, func(e *models.Entry, at place) error { return r.take(&sheet, e, at) }); err != nil {
 			return err
 		}
 		if err := r.judgePeriod(in); err != nil {
@@ -127,12 +127,14 @@ type sheet struct {
 	first, last time.Time
 }
 
-// scan reads one file through the provider.
-func (r *run) scan(ctx context.Context, i int, each func(models.Entry, place) error) error {
+// scan reads one file through the provider. Each entry is good until each returns.
+func (r *run) scan(ctx context.Context, i int, each func(*models.Entry, place) error) error {
 	in := r.inputs[i]
 	var row int64
-	take := func(e models.Entry) error {
+	var e models.Entry // of the current row; each may change it
+	take := func(next models.Entry) error {
 		row++
+		e = next
 		if row%progressEvery == 0 {
 			if err := ctx.Err(); err != nil {
 				return err
@@ -144,7 +146,7 @@ func (r *run) scan(ctx context.Context, i int, each func(models.Entry, place) er
 		if err := checkText(in, &e); err != nil {
 			return err
 		}
-		return each(e, place{i, row})
+		return each(&e, place{i, row})
 	}
 	return in.read(r.account.Provider, func(src io.Reader) (err error) {
 		in.statement, err = r.account.Provider.ReadStatement(in.name, src, r.account.Zone, take)
@@ -153,21 +155,21 @@ func (r *run) scan(ctx context.Context, i int, each func(models.Entry, place) er
 }
 
 // take sorts one row by its kind. Only movements of our own are compared; the others are counted.
-func (r *run) take(s *sheet, e models.Entry, at place) error {
+func (r *run) take(s *sheet, e *models.Entry, at place) error {
 	s.entries++
-	s.totals.entry(&e)
+	s.totals.entry(e)
 	if isIdle(e.Status) {
-		s.idle.row(&e)
+		s.idle.row(e)
 	}
-	s.noteKind(&e)
+	s.noteKind(e)
 	switch {
 	case e.Kind == models.Payout:
-		r.payouts[e.TransactionID] = payoutOf(&e, r.inputs[at.file].label)
+		r.payouts[e.TransactionID] = payoutOf(e, r.inputs[at.file].label)
 		return nil
 	case !e.Kind.Compared():
 		return nil
 	case e.Adjusts:
-		r.adjusts = append(r.adjusts, &held{Entry: e, place: at})
+		r.adjusts = append(r.adjusts, &held{Entry: *e, place: at})
 		return nil
 	}
 	s.money++

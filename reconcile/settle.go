@@ -14,7 +14,7 @@ import (
 // while the run was under way, and a movement may lie on the other side of midnight.
 func (r *run) settle(ctx context.Context) error {
 	left := r.match.unsettled()
-	r.match.waiting, r.match.differ = nil, nil
+	r.match.waiting, r.match.differ, r.match.spill = nil, nil, nil
 	rows, err := r.lookUp(ctx, left)
 	if err != nil {
 		return err
@@ -133,11 +133,11 @@ func (r *run) readAgain(ctx context.Context, suspects map[name]bool, left []*hel
 		if in.twin != nil || !in.statement.Compared {
 			continue
 		}
-		err := r.scan(ctx, i, func(e models.Entry, at place) error {
+		err := r.scan(ctx, i, func(e *models.Entry, at place) error {
 			if !e.Kind.Compared() || e.Adjusts || known[at] {
 				return nil
 			}
-			h := &held{Entry: e, place: at}
+			h := &held{Entry: *e, place: at}
 			if slices.ContainsFunc(h.names(), func(n name) bool { return suspects[n] }) {
 				again = append(again, h)
 			}
