@@ -47,9 +47,7 @@ type AuditRow struct {
 // rows have the same bytes. The time is in microseconds since 1970.
 func (r *AuditRow) sum() string {
 	h := sha256.New()
-	for _, part := range []string{r.Previous, strconv.FormatInt(r.Seq, 10), strconv.FormatInt(r.At.UnixMicro(), 10), r.Actor, r.Action, r.Subject, r.Detail} {
-		fmt.Fprintf(h, "%d:%s,", len(part), part)
-	}
+	writeNetstrings(h, r.Previous, strconv.FormatInt(r.Seq, 10), strconv.FormatInt(r.At.UnixMicro(), 10), r.Actor, r.Action, r.Subject, r.Detail)
 	return hex.EncodeToString(h.Sum(nil))
 }
 

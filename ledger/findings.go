@@ -85,7 +85,7 @@ func (m *merged) again(i int, was models.Gap) {
 		return
 	}
 	m.fate[i] = fateKnown
-	g.FirstRun, g.FirstSeen = was.FirstRun, was.FirstSeen
+	g.FirstRun, g.FirstSeen, g.Owner, g.DueOn = was.FirstRun, was.FirstSeen, was.Owner, was.DueOn
 	if g.DecidedOn == "" {
 		g.DecidedOn = was.DecidedOn
 	}
@@ -132,7 +132,7 @@ func sameSide(a, b *models.Side) bool {
 	if a == nil || b == nil {
 		return a == b
 	}
-	return a.Amount == b.Amount && a.Currency == b.Currency && a.Status == b.Status
+	return a.Amount == b.Amount && a.Currency == b.Currency && a.Status == b.Status && a.Fee == b.Fee
 }
 
 // storedGaps hands over the gaps of the run's date, and those of other dates that it speaks of.

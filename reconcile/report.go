@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"paybook/ledger"
 	"paybook/models"
 )
 
@@ -129,6 +130,11 @@ type GapReport struct {
 	AgeDays       int                    `json:"age_days"`
 	ResolvedAt    string                 `json:"resolved_at,omitempty"` // RFC 3339 in the account's zone; in lists
 	Resolution    string                 `json:"resolution,omitempty"`  // what a person wrote
+	Owner         string                 `json:"owner"`                 // whose task it is; "": nobody's yet
+	DueOn         string                 `json:"due_on"`                // YYYY-MM-DD of the account's zone; "": no date
+	Overdue       *bool                  `json:"overdue,omitempty"`     // in lists: not resolved, and DueOn is over
+	// Evidence changes with whatever the gap says and wherever it stands: who decides on it names what was seen.
+	Evidence string `json:"evidence,omitempty"`
 }
 
 // NewGapReport prints a gap for a list, with its account and date; the age is as of now. zone nil is UTC.
@@ -140,7 +146,9 @@ func NewGapReport(g models.Gap, zone *time.Location, now time.Time) GapReport {
 	out := GapReport{ID: g.ID, Account: g.Account, Date: g.Date, Kind: g.Kind, Differs: g.Differs, EntryKind: g.EntryKind,
 		TransactionID: g.TransactionID, OrderID: g.OrderID, ParentID: g.ParentID, RefundOrderID: g.RefundOrderID, State: g.State,
 		Statement: g.Statement, Ledger: g.Ledger, Order: g.Order, Reason: g.Reason, Next: g.Next,
-		FirstSeen: seen.String(), AgeDays: max(0, seen.daysTo(today))}
+		FirstSeen: seen.String(), AgeDays: max(0, seen.daysTo(today)), Owner: g.Owner, DueOn: g.DueOn, Evidence: ledger.GapMark(&g)}
+	overdue := g.State != models.GapResolved && g.DueOn != "" && g.DueOn < today.String()
+	out.Overdue = &overdue
 	if out.Differs == nil {
 		out.Differs = []string{}
 	}

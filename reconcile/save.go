@@ -102,6 +102,7 @@ func (r *run) sign(run *models.Run, report *Report, found *ledger.Findings) erro
 	for i, list := range report.lists() {
 		for _, g := range *list {
 			g.New, g.FirstSeen, g.AgeDays = false, "", 0
+			g.Owner, g.DueOn, g.Evidence = "", "", "" // whose task it is is no finding
 			if err := out.Encode([]any{i, g}); err != nil {
 				return err
 			}
@@ -154,7 +155,7 @@ func (r *run) report(run *models.Run, saved ledger.Saved, now time.Time) *Report
 // line is a gap as the report of its run has it.
 func (r *run) line(g *models.Gap, saved *ledger.Saved, date string, now time.Time) GapReport {
 	line := NewGapReport(*g, r.account.Zone, now)
-	line.Account, line.New, line.FirstSeen = "", saved.New[g.ID], r.words.word(line.FirstSeen)
+	line.Account, line.New, line.FirstSeen, line.Overdue = "", saved.New[g.ID], r.words.word(line.FirstSeen), nil
 	if g.Date == date {
 		line.Date = ""
 	}

@@ -1,0 +1,43 @@
+package ledger
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"strings"
+
+	"paybook/models"
+)
+
+// GapMark is a short text that changes with whatever a gap says and wherever it stands in its life: a decision that names it was made about
+// the gap as it is. It begins with a letter, for a spreadsheet would take digits alone for a number.
+func GapMark(g *models.Gap) string {
+	return "h" + hash16(g.ID, GapEvidence(g), string(g.State), g.Owner, g.DueOn, g.Resolution)
+}
+
+// GapEvidence is a short hash of what a gap says: its kind and both sides, wherever in a file they stand.
+func GapEvidence(g *models.Gap) string {
+	parts := []string{string(g.Kind), strings.Join(g.Differs, " ")}
+	for _, s := range []*models.Side{g.Statement, g.Ledger, g.Order} {
+		if s == nil {
+			parts = append(parts, "-")
+			continue
+		}
+		parts = append(parts, "+", s.Amount, s.Currency, s.Status, s.Fee)
+	}
+	return hash16(parts...)
+}
+
+func hash16(parts ...string) string {
+	h := sha256.New()
+	writeNetstrings(h, parts...)
+	return hex.EncodeToString(h.Sum(nil)[:8])
+}
+
+// writeNetstrings writes each part as length:bytes, so that no two lists of parts look alike.
+func writeNetstrings(w io.Writer, parts ...string) {
+	for _, part := range parts {
+		fmt.Fprintf(w, "%d:%s,", len(part), part)
+	}
+}
