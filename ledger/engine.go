@@ -367,6 +367,9 @@ func (e *engine) writeTransactions() {
 		}
 	}
 	e.l.insertTransactions(&e.pipe, fresh)
+	for _, t := range fresh {
+		e.tellPayout(t)
+	}
 	for _, r := range gone {
 		b := e.l.sql("DELETE FROM transactions WHERE ").whereKeys("transaction_id", []key{r.key()})
 		e.pipe.write(b.add(" AND status = ").arg(string(r.was.Status)).add(" AND outcome = ").arg(string(r.was.Outcome)), 1)
@@ -374,6 +377,14 @@ func (e *engine) writeTransactions() {
 	for _, r := range changed {
 		r.UpdatedAt = e.now
 		e.l.updateTransaction(&e.pipe, &r.Transaction, *r.was)
+		e.tellPayout(&r.Transaction)
+	}
+}
+
+// tellPayout keeps a payout beside the others that statements tell of; its row of the book stays as it is.
+func (e *engine) tellPayout(t *models.Transaction) {
+	if t.Kind == models.Payout {
+		e.l.tellPayout(&e.pipe, t)
 	}
 }
 

@@ -40,7 +40,8 @@ type Findings struct {
 	// Healed are ids of gaps of other dates that this run has settled.
 	Healed  []string
 	Crossed []Crossed
-	Payouts []Payout
+	Payouts []Payout // each once
+	Steps   []PayoutStep
 	Files   []StatementFile
 }
 
@@ -49,15 +50,6 @@ type Crossed struct {
 	Kind          models.TransactionKind
 	TransactionID string
 	Date          string // of the statement that has it
-}
-
-// Payout is a provider's transfer to the bank, as a statement tells it: kept by its id, compared with nothing.
-type Payout struct {
-	PayoutID   string
-	Money      models.Money
-	Status     models.TransactionStatus
-	OccurredAt time.Time
-	File       string
 }
 
 // StatementFile is a file that a run has read.
@@ -185,7 +177,10 @@ func (l *Ledger) writeRun(tx *gorm.DB, run *models.Run, f *Findings, m *merged) 
 	if err := l.putCrossed(tx, run, f); err != nil {
 		return err
 	}
-	if err := l.putPayouts(tx, run, f.Payouts); err != nil {
+	if err := l.putPayouts(tx, run, f); err != nil {
+		return err
+	}
+	if err := l.putPayoutSteps(tx, run, f); err != nil {
 		return err
 	}
 	return l.putFiles(tx, run, f.Files)
@@ -215,20 +210,6 @@ func (l *Ledger) putCrossed(tx *gorm.DB, run *models.Run, f *Findings) error {
 			b.row(i == 0, run.Account, string(c.Kind), c.TransactionID, c.Date)
 		}
 		_, err := exec(tx, b.add(" ON CONFLICT (account, kind, transaction_id, date) DO NOTHING").String(), b.args...)
-		return err
-	})
-}
-
-// putPayouts expects every payout once: an upsert cannot touch a row twice.
-func (l *Ledger) putPayouts(tx *gorm.DB, run *models.Run, list []Payout) error {
-	return eachChunk(list, inChunk, func(chunk []Payout) error {
-		b := l.sql("INSERT INTO payouts (account, payout_id, amount_minor, currency, status, occurred_at, file, run_id) VALUES ")
-		for i, p := range chunk {
-			b.row(i == 0, run.Account, p.PayoutID, p.Money.Minor, p.Money.Currency, string(p.Status), micros(p.OccurredAt), p.File, run.ID)
-		}
-		b.add(` ON CONFLICT (account, payout_id) DO UPDATE SET amount_minor = excluded.amount_minor, currency = excluded.currency,
- status = excluded.status, occurred_at = excluded.occurred_at, file = excluded.file, run_id = excluded.run_id`)
-		_, err := exec(tx, b.String(), b.args...)
 		return err
 	})
 }
