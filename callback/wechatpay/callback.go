@@ -78,7 +78,7 @@ func (p *Provider) checkMerchant(m message) error {
 	money := m.movesMoney()
 	for _, c := range p.identity() {
 		got := m.resource.Get(c.field).String()
-		needed := money && (c.always || m.isPayment())
+		needed := money && (c.always && !m.asked || m.isPayment())
 		if (got != "" || needed) && !slices.Contains(c.ours, got) {
 			return reject(models.ReasonMerchant, "%s %q is not configured for this account", c.field, clip(got))
 		}

@@ -15,6 +15,7 @@ type message struct {
 	envelope parse.Value
 	resource parse.Value
 	signedAt time.Time
+	asked    bool // it is the answer to a question that we have signed: of a refund it need not name the merchant
 }
 
 // refundStates ties the event's name to the state it must carry. ABNORMAL is not final: it may still become SUCCESS.

@@ -43,6 +43,15 @@ type Config struct {
 	// ToleranceSeconds is how far Wechatpay-Timestamp may be from the time of receipt; exactly so far is refused. 1 to 86400;
 	// default 300.
 	ToleranceSeconds *int `json:"timestamp_tolerance_seconds"`
+	// MerchantPrivateKey signs what we ask of WeChat Pay (apiclient_key.pem): a file, or the PEM itself. Absent: bills can't be
+	// downloaded, and orders not be asked about.
+	MerchantPrivateKey string `json:"merchant_private_key"`
+	// MerchantSerial is the serial of the merchant's API certificate, to which that key belongs: 40 hex digits.
+	MerchantSerial string `json:"merchant_serial"`
+	// API is where to ask. Default https://api.mch.weixin.qq.com.
+	API string `json:"api"`
+	// DownloadHosts are further hosts that bills may be downloaded from. Default: none but API's.
+	DownloadHosts []string `json:"download_hosts"`
 }
 
 // Provider is one configured account. It is safe for any number of goroutines.
@@ -53,6 +62,7 @@ type Provider struct {
 	resource  cipher.AEAD
 	keys      map[string]verifyKey // by what Wechatpay-Serial may say
 	tolerance time.Duration
+	api       api
 	warnings  []string
 }
 
@@ -75,6 +85,10 @@ func New(settings json.RawMessage, dir string) (*Provider, error) {
 		p.tolerance = time.Duration(*c.ToleranceSeconds) * time.Second
 	}
 	if err := p.loadKeys(c, dir); err != nil {
+		return nil, err
+	}
+	var err error
+	if p.api, err = newAPI(c, dir); err != nil {
 		return nil, err
 	}
 	p.warn(c)

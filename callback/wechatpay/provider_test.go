@@ -56,7 +56,7 @@ func TestNewNamesTheSettingThatIsWrong(t *testing.T) {
 		change m
 		want   string
 	}{
-		{"unknown key", m{"api_v2_key": "x"}, "settings.api_v2_key: unknown key; the keys here are api_v3_key, "},
+		{"unknown key", m{"api_v2_key": "x"}, "settings.api_v2_key: unknown key; the keys here are api, api_v3_key, "},
 		{"key in capitals", m{"MchID": "1900007291"}, "settings.MchID: unknown key"},
 		{"no merchant", m{"mchid": nil}, "settings.mchid"},
 		{"blank merchant", m{"mchid": " "}, "settings.mchid"},

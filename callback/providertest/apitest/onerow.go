@@ -1,0 +1,127 @@
+package apitest
+
+import (
+	"net/http"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"paybook/ledger"
+	"paybook/models"
+)
+
+// Telling is a message about a movement and what it says: a callback, or the answer to a question.
+type Telling struct {
+	Callback models.Callback
+	Events   []models.Event
+}
+
+// Movement is one movement, told by a callback and by the answer to a question.
+type Movement struct {
+	Order  models.Order // OrderID, AmountMinor and Currency count
+	Before []Telling    // the payment, where the movement is a refund
+	Told   Telling
+	Asked  Telling
+	// Late is true where the second telling may be told in another way than as a duplicate, because it says more than the first.
+	Late bool
+}
+
+const account = "acme"
+
+// OneRow records both tellings in each order, and the question alone twice: it must be one row, the same one each time, and the order
+// must have come to the same state.
+func OneRow(t *testing.T, m Movement) {
+	t.Helper()
+	if len(m.Told.Events) != 1 || len(m.Asked.Events) != 1 {
+		t.Fatalf("told %d events, asked %d, want one each", len(m.Told.Events), len(m.Asked.Events))
+	}
+	if m.Asked.Callback.Method != "QUERY" || len(m.Asked.Callback.Body) == 0 || m.Asked.Callback.ReceivedAt.IsZero() {
+		t.Errorf("the evidence is %q with %d bytes at %s", m.Asked.Callback.Method, len(m.Asked.Callback.Body), m.Asked.Callback.ReceivedAt)
+	}
+	var first *page
+	for _, way := range []struct {
+		name string
+		both []Telling
+	}{{"callback first", []Telling{m.Told, m.Asked}}, {"question first", []Telling{m.Asked, m.Told}}, {"asked twice", []Telling{m.Asked, m.Asked}}} {
+		got := m.record(t, way.name, way.both)
+		if first == nil {
+			first = got
+		}
+		if *got != *first {
+			t.Errorf("%s:\n%+v\ninstead of\n%+v", way.name, *got, *first)
+		}
+	}
+}
+
+// page is what must come out of it, whatever the order.
+type page struct {
+	rows                      int
+	kind                      models.TransactionKind
+	id, parent, order, refund string
+	minor                     int64
+	currency                  string
+	status                    models.TransactionStatus
+	at                        time.Time
+	orderStatus               models.OrderStatus
+	orderRefunded             int64
+}
+
+func (m Movement) record(t *testing.T, name string, both []Telling) *page {
+	t.Helper()
+	ctx := t.Context()
+	book, err := ledger.Open(ctx, "sqlite:"+filepath.Join(t.TempDir(), "book.db"), ledger.Options{Now: func() time.Time { return m.Asked.Callback.ReceivedAt }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer book.Close()
+	if _, err := book.CreateOrder(ctx, ledger.NewOrder{Order: m.Order}); err != nil {
+		t.Fatal(err)
+	}
+	for i, telling := range append(append([]Telling{}, m.Before...), both...) {
+		want := models.OutcomeApplied
+		if i > len(m.Before) {
+			want = models.OutcomeDuplicate
+		}
+		if got := tell(t, book, telling); got != want && (want == models.OutcomeApplied || !m.Late) {
+			t.Errorf("%s: telling %d is %s, want %s", name, i, got, want)
+		}
+	}
+	return m.read(t, book, both[0].Events[0])
+}
+
+func tell(t *testing.T, book *ledger.Ledger, telling Telling) models.Outcome {
+	t.Helper()
+	cb := telling.Callback
+	cb.Account = account
+	outcomes, err := book.Record(t.Context(), cb, telling.Events, func(models.Outcome) int { return http.StatusOK })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return outcomes[0]
+}
+
+func (m Movement) read(t *testing.T, book *ledger.Ledger, ev models.Event) *page {
+	t.Helper()
+	p := &page{}
+	err := book.Transactions(t.Context(), account, time.Unix(0, 0), ev.OccurredAt.AddDate(1, 0, 0), func(tx models.Transaction) error {
+		if p.rows++; len(m.Before) > 0 && tx.Kind == models.Payment {
+			return nil // the movement is a refund of it
+		}
+		p.kind, p.id, p.parent, p.order, p.refund = tx.Kind, tx.TransactionID, tx.ParentID, tx.OrderID, tx.RefundOrderID
+		p.minor, p.currency, p.status, p.at = tx.AmountMinor, tx.Currency, tx.Status, tx.OccurredAt
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.rows != len(m.Before)+1 {
+		t.Errorf("%d rows, want %d", p.rows, len(m.Before)+1)
+	}
+	orders, err := book.Orders(t.Context(), []string{m.Order.OrderID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	order := orders[m.Order.OrderID]
+	p.orderStatus, p.orderRefunded = order.Status, order.RefundedMinor
+	return p
+}
