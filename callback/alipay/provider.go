@@ -38,6 +38,19 @@ type Config struct {
 	AlipayCert texts `json:"alipay_cert"`
 	// AlipayCertSN are the numbers (alipay_cert_sn) those certificates must have, for a check that the right file lies there.
 	AlipayCertSN texts `json:"alipay_cert_sn"`
+	// AppPrivateKey signs what we ask of Alipay, as the first application of AppID: a file, or the key itself, PEM or bare base64. Absent:
+	// bills can't be downloaded, and trades not be asked about.
+	AppPrivateKey string `json:"app_private_key"`
+	// AppCert and AlipayRootCert are the application's certificate (appCertPublicKey_….crt) and Alipay's roots (alipayRootCert.crt), files
+	// whose numbers are told with each question in certificate mode. Absent: public key mode.
+	AppCert        string `json:"app_cert"`
+	AlipayRootCert string `json:"alipay_root_cert"`
+	// BillType is which bill is downloaded: trade (default), or signcustomer.
+	BillType string `json:"bill_type"`
+	// API is where to ask. Default https://openapi.alipay.com, and /gateway.do there.
+	API string `json:"api"`
+	// DownloadHosts are the hosts that bills may be downloaded from beside API's. Default dwbillcenter.alipay.com.
+	DownloadHosts []string `json:"download_hosts"`
 }
 
 // Provider is one configured account. It is safe for any number of goroutines.
@@ -46,6 +59,7 @@ type Provider struct {
 	sellerID    string
 	sellerEmail string // "": not configured
 	keys        []verifyKey
+	api         api
 	warnings    []string
 }
 
@@ -63,7 +77,12 @@ func New(settings json.RawMessage, dir string) (*Provider, error) {
 		p.sellerEmail = *c.SellerEmail
 	}
 	p.lookAtIDs()
-	return p, p.loadKeys(c, dir)
+	if err := p.loadKeys(c, dir); err != nil {
+		return nil, err
+	}
+	var err error
+	p.api, err = newAPI(c, dir)
+	return p, err
 }
 
 func (c Config) check() error {

@@ -77,7 +77,7 @@ func TestNewNamesTheSettingThatIsWrong(t *testing.T) {
 		change m
 		want   string
 	}{
-		{"unknown key", m{"sign_type": "RSA"}, "settings.sign_type: unknown key; the keys here are alipay_cert, "},
+		{"unknown key", m{"sign_type": "RSA"}, "settings.sign_type: unknown key; the keys here are alipay_cert, alipay_cert_sn, "},
 		{"key in capitals", m{"App_ID": "2021000000000001"}, "settings.App_ID: unknown key"},
 		{"no app", m{"app_id": nil}, "settings.app_id: empty"},
 		{"empty app", m{"app_id": ""}, "settings.app_id: empty"},
