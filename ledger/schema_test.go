@@ -23,7 +23,7 @@ import (
 func TestModelsAreTheSchema(t *testing.T) {
 	tables := map[string]any{"orders": models.Order{}, "transactions": models.Transaction{}, "aliases": models.Alias{},
 		"transitions": models.Transition{}, "messages": models.Message{}, "callbacks": models.Callback{}, "runs": models.Run{}, "gaps": models.Gap{},
-		"stock": models.Stock{}, "items": models.Item{}, "tokens": models.Token{}}
+		"stock": models.Stock{}, "items": models.Item{}, "tokens": models.Token{}, "archives": models.Archive{}, "fetches": models.Fetch{}}
 	ledgertest.EachDSN(t, func(t *testing.T, dsn string) {
 		ledgertest.Open(t, dsn)
 		db := openSQL(t, dsn)
