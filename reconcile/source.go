@@ -22,6 +22,8 @@ type Source func(ctx context.Context, day Day) ([]File, error)
 type File struct {
 	Name  string // its path, or what else people know it by
 	Named bool   // given by name for this very day, and not found by a pattern
+	// SHA256 is what the file must hash to (hex), for one that lies in an archive; "": anything.
+	SHA256 string
 	Open  func() (io.ReadCloser, error)
 }
 
@@ -59,10 +61,9 @@ func Files(paths ...string) Source {
 // {yymmdd} for 261129), sorted by path.
 func Folder(globs []string) Source {
 	return func(_ context.Context, day Day) ([]File, error) {
-		fill := strings.NewReplacer("{date}", day.String(), "{yyyymmdd}", day.format("20060102"), "{yymmdd}", day.format("060102"))
 		var looked, paths []string
 		for _, glob := range globs {
-			pattern := fill.Replace(glob)
+			pattern := day.Fill(glob)
 			found, err := filepath.Glob(pattern)
 			if err != nil {
 				return nil, fmt.Errorf("statements: %q is no pattern: %w", glob, err)

@@ -65,6 +65,10 @@ func inspect(f File, p Provider) (*outer, []*input, error) {
 		return nil
 	}})
 	o.packed = sum(packed)
+	if err == nil && f.SHA256 != "" && f.SHA256 != o.packed {
+		err = &models.FileError{File: f.Name, What: "is not what was archived: its hash is " + o.packed[:12] + "…, the archive lists " + f.SHA256[:min(12, len(f.SHA256))] + "…",
+			Next: "somebody changed it; move it away and fetch it again by `app fetch`"}
+	}
 	return o, inputs, err
 }
 
