@@ -26,18 +26,22 @@ func (l *Ledger) KeepArchived(ctx context.Context, look []models.Archive) (fresh
 			return err
 		}
 		b := l.sql("INSERT INTO archives (" + archiveColumns + ") VALUES ")
-		fresh = 0
+		var kept []AuditEntry
 		for i := range look {
 			f := &look[i]
 			f.SeenAt = at
 			b.row(i == 0, account, date, f.SHA256, f.Name, f.Bytes, f.Source, f.Mark, micros(f.FetchedAt), at)
 			if !known[f.SHA256] {
-				fresh++
+				kept = append(kept, AuditEntry{Actor: ActorRun, Action: "archive.kept", Subject: "archive/" + account + "/" + date + "/" + f.SHA256[:min(12, len(f.SHA256))],
+					Detail: map[string]any{"sha256": f.SHA256, "name": f.Name, "bytes": f.Bytes, "source": f.Source}})
 			}
 		}
 		b.add(" ON CONFLICT (account, date, sha256) DO UPDATE SET source = excluded.source, mark = excluded.mark, seen_at = excluded.seen_at")
-		_, err = exec(tx, b.String(), b.args...)
-		return err
+		if _, err := exec(tx, b.String(), b.args...); err != nil {
+			return err
+		}
+		fresh = len(kept)
+		return l.audit(tx, kept...)
 	})
 	if err != nil {
 		return 0, fmt.Errorf("archive of %s, %s: %w", account, date, err)
