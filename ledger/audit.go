@@ -21,6 +21,7 @@ import (
 const (
 	ActorRun       = "run"       // a daily run
 	ActorMigration = "migration" // what was there before the log was
+	actorUnnamed   = "unnamed"
 )
 
 // AuditEntry is one thing that was done, to be added to the audit log.

@@ -17,6 +17,7 @@ type merged struct {
 	found   *Findings
 	at      map[string]int // gap id → its place in Findings.Gaps
 	fate    []fate         // of each of Findings.Gaps
+	before  []*GapFacts    // of each that was stored and stood or said otherwise
 	settled map[string]bool
 	ended   []*models.Gap // of Healed, those that this run ends
 	changed bool          // a row differs from what is stored, but for the run that saw it last
@@ -35,7 +36,7 @@ const (
 // a kind that the run did not look at stay as they are. each hands over the stored gaps, every one once.
 func merge(run *models.Run, f *Findings, each func(func(models.Gap)) error) (*merged, error) {
 	m := &merged{Saved: Saved{New: map[string]bool{}}, run: run, found: f, at: make(map[string]int, len(f.Gaps)), fate: make([]fate, len(f.Gaps)),
-		settled: make(map[string]bool, len(f.Healed))}
+		before: make([]*GapFacts, len(f.Gaps)), settled: make(map[string]bool, len(f.Healed))}
 	for i := range f.Gaps {
 		m.at[f.Gaps[i].ID] = i
 	}
@@ -89,7 +90,19 @@ func (m *merged) again(i int, was models.Gap) {
 	if g.DecidedOn == "" {
 		g.DecidedOn = was.DecidedOn
 	}
+	if !same || g.State != was.State {
+		m.before[i] = factsBefore(&was, same)
+	}
 	m.changed = m.changed || g.State != was.State || g.DecidedOn != was.DecidedOn || !same || !slices.Equal(g.WaitsFor, was.WaitsFor)
+}
+
+// factsBefore leaves out what the gap says when it says the same still.
+func factsBefore(was *models.Gap, same bool) *GapFacts {
+	f := standing(was)
+	if !same {
+		f = saying(was)
+	}
+	return &f
 }
 
 // heal ends a gap that is not there any more. One that an earlier run has ended is told of again, so that the same input gives the

@@ -35,7 +35,7 @@ func (l *Ledger) putGaps(tx *gorm.DB, gaps []*models.Gap) error {
  order_id = excluded.order_id, parent_id = excluded.parent_id, refund_order_id = excluded.refund_order_id, state = excluded.state,
  statement = excluded.statement, ledger = excluded.ledger, "order" = excluded."order", reason = excluded.reason, next = excluded.next,
  last_run = excluded.last_run, waits_for = excluded.waits_for, decided_on = excluded.decided_on, healed_run = excluded.healed_run,
- resolution = excluded.resolution, resolved_at = excluded.resolved_at`)
+ resolution = excluded.resolution, resolved_at = excluded.resolved_at, owner = excluded.owner, due_on = excluded.due_on`)
 		_, err := exec(tx, b.String(), b.args...)
 		return err
 	})
@@ -60,12 +60,13 @@ func (b *builder) gapRow(first bool, g *models.Gap) error {
 	return nil
 }
 
-func scanGap(rows *sql.Rows) (models.Gap, error) {
+// scanGap reads gapColumns, and what stands behind them.
+func scanGap(rows *sql.Rows, more ...any) (models.Gap, error) {
 	var g models.Gap
 	var differs, statement, ledger, order, waits string
-	err := rows.Scan(&g.ID, &g.Account, &g.Date, &g.Kind, &differs, &g.EntryKind, &g.TransactionID, &g.OrderID, &g.ParentID,
+	err := rows.Scan(append([]any{&g.ID, &g.Account, &g.Date, &g.Kind, &differs, &g.EntryKind, &g.TransactionID, &g.OrderID, &g.ParentID,
 		&g.RefundOrderID, &g.State, &statement, &ledger, &order, &g.Reason, &g.Next, &g.FirstRun, &g.LastRun, &waits, &g.DecidedOn,
-		&g.HealedRun, &g.Resolution, utc{&g.FirstSeen}, nullUTC{&g.ResolvedAt}, &g.Owner, &g.DueOn)
+		&g.HealedRun, &g.Resolution, utc{&g.FirstSeen}, nullUTC{&g.ResolvedAt}, &g.Owner, &g.DueOn}, more...)...)
 	if err != nil {
 		return g, err
 	}
@@ -136,8 +137,11 @@ func (l *Ledger) Gap(ctx context.Context, id string) (models.Gap, error) {
 	return l.gap(l.read.WithContext(ctx), id)
 }
 
+// isGapID says whether a gap's id could be, or begin, so.
+func isGapID(id string) bool { return id != "" && strings.Trim(id, "0123456789abcdef") == "" }
+
 func (l *Ledger) gap(tx *gorm.DB, id string) (models.Gap, error) {
-	if id == "" || strings.Trim(id, "0123456789abcdef") != "" {
+	if !isGapID(id) {
 		return models.Gap{}, fmt.Errorf("gap %q: %w: ids are of the digits 0-9 and a-f", id, ErrNotFound)
 	}
 	b := l.sql("SELECT " + gapColumns + " FROM gaps WHERE id >= ").arg(id).add(" AND id < ").arg(id + "g").add(" ORDER BY id LIMIT 2")
@@ -151,57 +155,4 @@ func (l *Ledger) gap(tx *gorm.DB, id string) (models.Gap, error) {
 		return models.Gap{}, fmt.Errorf("gap %q: several begin so, such as %s and %s; give more of the id", id, list[0].ID, list[1].ID)
 	}
 	return list[0], nil
-}
-
-// ResolveGap ends a gap by a person's word. It stays resolved until a run finds that it looks different. why is kept; without one
-// it is refused. Resolving what is resolved already wraps ErrState.
-func (l *Ledger) ResolveGap(ctx context.Context, id, why string) (g models.Gap, err error) {
-	if strings.TrimSpace(why) == "" {
-		return g, errors.New("resolve gap: a reason is needed, it is what an auditor will read")
-	}
-	err = l.retryTx(ctx, func(tx *gorm.DB) error {
-		if g, err = l.gapBetweenRuns(tx, id); err != nil {
-			return err
-		}
-		if g.State == models.GapResolved {
-			return fmt.Errorf("gap %s: it is resolved already (%s): %w", g.ID, g.Resolution, ErrState)
-		}
-		was := g.State
-		at := l.clock()
-		g.State, g.Resolution, g.ResolvedAt, g.HealedRun = models.GapResolved, why, &at, ""
-		b := l.sql("UPDATE gaps SET state = ").arg(string(g.State)).add(", resolution = ").arg(why).add(", resolved_at = ").arg(at)
-		b.add(" WHERE id = ").arg(g.ID).add(" AND state = ").arg(string(was))
-		return changedOne(exec(tx, b.String(), b.args...))
-	})
-	return g, err
-}
-
-// gapBetweenRuns is a gap as it is while no run of its account is being saved, nor can be before tx has ended: a run writes the gaps as it
-// has read them, and would write over what a person says in between.
-func (l *Ledger) gapBetweenRuns(tx *gorm.DB, id string) (models.Gap, error) {
-	g, err := l.gap(tx, id)
-	if err != nil {
-		return g, err
-	}
-	b := l.sql("UPDATE turns SET turn = turn WHERE account = ").arg(g.Account)
-	if _, err := exec(tx, b.String(), b.args...); err != nil {
-		return g, err
-	}
-	return l.gap(tx, g.ID)
-}
-
-// ReopenGap takes back that a gap was resolved. One that is not resolved wraps ErrState.
-func (l *Ledger) ReopenGap(ctx context.Context, id string) (g models.Gap, err error) {
-	err = l.retryTx(ctx, func(tx *gorm.DB) error {
-		if g, err = l.gapBetweenRuns(tx, id); err != nil {
-			return err
-		}
-		if g.State != models.GapResolved {
-			return fmt.Errorf("gap %s: it is %s, not resolved: %w", g.ID, g.State, ErrState)
-		}
-		g.State, g.Resolution, g.ResolvedAt, g.HealedRun = models.GapOpen, "", nil, ""
-		b := l.sql("UPDATE gaps SET state = 'open', resolution = '', resolved_at = NULL, healed_run = '' WHERE id = ").arg(g.ID)
-		return changedOne(exec(tx, b.add(" AND state = 'resolved'").String(), b.args...))
-	})
-	return g, err
 }

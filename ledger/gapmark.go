@@ -35,6 +35,11 @@ func hash16(parts ...string) string {
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
+func hashText(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
+}
+
 // writeNetstrings writes each part as length:bytes, so that no two lists of parts look alike.
 func writeNetstrings(w io.Writer, parts ...string) {
 	for _, part := range parts {

@@ -30,19 +30,20 @@ func (l *Ledger) migrator() (*goose.Provider, error) {
 	if err != nil {
 		return nil, err
 	}
-	river, err := l.dialect.riverMigrations(pool)
+	steps, err := l.dialect.riverMigrations(pool)
 	if err != nil {
 		return nil, err
 	}
+	steps = append(steps, l.adoptMigration())
 	if l.dialect.name == sqliteName {
-		return goose.NewProvider(goose.DialectSQLite3, pool, files, goose.WithGoMigrations(river...))
+		return goose.NewProvider(goose.DialectSQLite3, pool, files, goose.WithGoMigrations(steps...))
 	}
 	// replicas that start together take turns
 	turns, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(1, 300)) // seconds, times
 	if err != nil {
 		return nil, err
 	}
-	return goose.NewProvider(goose.DialectPostgres, pool, files, goose.WithSessionLocker(turns), goose.WithGoMigrations(river...))
+	return goose.NewProvider(goose.DialectPostgres, pool, files, goose.WithSessionLocker(turns), goose.WithGoMigrations(steps...))
 }
 
 // Migrate applies what is missing and returns the files it applied.
@@ -62,7 +63,13 @@ func (l *Ledger) Migrate(ctx context.Context) ([]string, error) {
 	return files, nil
 }
 
-func fileOf(s *goose.Source) string { return cmp.Or(s.Path, riverFile(s.Version)) }
+// fileOf names a step's file, or what stands for one.
+func fileOf(s *goose.Source) string {
+	if s.Version == adoptVersion {
+		return adoptFile
+	}
+	return cmp.Or(s.Path, riverFile(s.Version))
+}
 
 // MigrationStatus lists every step and whether the database has it.
 func (l *Ledger) MigrationStatus(ctx context.Context) ([]Migration, error) {

@@ -17,7 +17,7 @@ func TestResolveDuringSave(t *testing.T) {
 		if g := read(t, b, "a1"); g.State != models.GapResolved || g.Resolution != "refunded by hand" || g.HealedRun != "" {
 			t.Errorf("resolved meanwhile, it is %+v", g)
 		}
-		sayDuringSave(t, b, models.GapOpen, func() error { _, err := b.ReopenGap(t.Context(), "a1"); return err })
+		sayDuringSave(t, b, models.GapOpen, func() error { _, err := b.ReopenGap(t.Context(), "a1", "found again"); return err })
 		if g := read(t, b, "a1"); g.State != models.GapOpen || g.Resolution != "" {
 			t.Errorf("reopened meanwhile, it is %+v", g)
 		}

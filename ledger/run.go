@@ -183,7 +183,10 @@ func (l *Ledger) writeRun(tx *gorm.DB, run *models.Run, f *Findings, m *merged) 
 	if err := l.putPayoutSteps(tx, run, f); err != nil {
 		return err
 	}
-	return l.putFiles(tx, run, f.Files)
+	if err := l.putFiles(tx, run, f.Files); err != nil {
+		return err
+	}
+	return l.auditAll(tx, m.entries())
 }
 
 // words are kinds as the database spells them. A list without any is one that nothing is in.

@@ -145,10 +145,10 @@ func TestResolveGap(t *testing.T) {
 		if _, saved = saveRun(t, b, runDay, d, ledger.Findings{Gaps: []models.Gap{one}}); len(saved.Gaps) != 1 || read(t, b, "a1b2c3").State != models.GapOpen {
 			t.Errorf("with another amount: %+v", saved)
 		}
-		if _, err := b.ReopenGap(t.Context(), "a1b2c3"); !errors.Is(err, ledger.ErrState) {
+		if _, err := b.ReopenGap(t.Context(), "a1b2c3", "found again"); !errors.Is(err, ledger.ErrState) {
 			t.Errorf("reopened what is open: %v", err)
 		}
-		if g, err := b.ReopenGap(t.Context(), "a1ff"); err != nil || g.State != models.GapOpen || read(t, b, "a1ffff").State != models.GapOpen {
+		if g, err := b.ReopenGap(t.Context(), "a1ff", "found again"); err != nil || g.State != models.GapOpen || read(t, b, "a1ffff").State != models.GapOpen {
 			t.Errorf("ReopenGap = %+v, %v", g, err)
 		}
 	})

@@ -80,11 +80,12 @@ func (l *Ledger) CrossedElsewhere(ctx context.Context, date string, names map[Na
 
 const runColumns = "id, account, provider, date, time_zone, result, files, entries, control_totals, report, fingerprint, created_at"
 
-func scanRun(rows *sql.Rows) (models.Run, error) {
+// scanRun reads runColumns, and what stands behind them.
+func scanRun(rows *sql.Rows, more ...any) (models.Run, error) {
 	var r models.Run
 	var files string
-	err := rows.Scan(&r.ID, &r.Account, &r.Provider, &r.Date, &r.TimeZone, &r.Result, &files, &r.Entries, &r.ControlTotals, &r.Report,
-		&r.Fingerprint, utc{&r.CreatedAt})
+	err := rows.Scan(append([]any{&r.ID, &r.Account, &r.Provider, &r.Date, &r.TimeZone, &r.Result, &files, &r.Entries, &r.ControlTotals, &r.Report,
+		&r.Fingerprint, utc{&r.CreatedAt}}, more...)...)
 	if err != nil {
 		return r, err
 	}
