@@ -13,7 +13,7 @@ import (
 
 const (
 	loggedRows = 10_000
-	victim     = 7_777
+	victim     = 9_777
 )
 
 // loggedBook is a book with a log of that many rows, about three gaps among others.
@@ -49,28 +49,28 @@ type tampering struct {
 }
 
 var tamperings = []tampering{
-	{name: "actor", do: []string{"UPDATE audit SET actor = 'wang' WHERE seq = 7777"}, what: ledger.AuditChangedRow, seq: victim},
-	{name: "action", do: []string{"UPDATE audit SET action = 'test.undone' WHERE seq = 7777"}, what: ledger.AuditChangedRow, seq: victim},
-	{name: "subject", do: []string{"UPDATE audit SET subject = 'test/1' WHERE seq = 7777"}, what: ledger.AuditChangedRow, seq: victim},
-	{name: "detail", do: []string{`UPDATE audit SET detail = '{"n": 7776}' WHERE seq = 7777`}, what: ledger.AuditChangedRow, seq: victim},
-	{name: "time", do: []string{"UPDATE audit SET at = '2020-01-01 00:00:00+00:00' WHERE seq = 7777"}, what: ledger.AuditChangedRow, seq: victim},
-	{name: "hash", do: []string{"UPDATE audit SET hash = 'x' WHERE seq = 7777"}, what: ledger.AuditChangedRow, seq: victim},
-	{name: "previous", do: []string{"UPDATE audit SET previous = '' WHERE seq = 7777"}, what: ledger.AuditChangedRow, seq: victim},
-	{name: "text moved from one column to the next", do: []string{"UPDATE audit SET action = 'test.don', subject = 'e' || subject WHERE seq = 7777"},
+	{name: "actor", do: []string{"UPDATE audit SET actor = 'wang' WHERE seq = 9777"}, what: ledger.AuditChangedRow, seq: victim},
+	{name: "action", do: []string{"UPDATE audit SET action = 'test.undone' WHERE seq = 9777"}, what: ledger.AuditChangedRow, seq: victim},
+	{name: "subject", do: []string{"UPDATE audit SET subject = 'test/1' WHERE seq = 9777"}, what: ledger.AuditChangedRow, seq: victim},
+	{name: "detail", do: []string{`UPDATE audit SET detail = '{"n": 9776}' WHERE seq = 9777`}, what: ledger.AuditChangedRow, seq: victim},
+	{name: "time", do: []string{"UPDATE audit SET at = '2020-01-01 00:00:00+00:00' WHERE seq = 9777"}, what: ledger.AuditChangedRow, seq: victim},
+	{name: "hash", do: []string{"UPDATE audit SET hash = 'x' WHERE seq = 9777"}, what: ledger.AuditChangedRow, seq: victim},
+	{name: "previous", do: []string{"UPDATE audit SET previous = '' WHERE seq = 9777"}, what: ledger.AuditChangedRow, seq: victim},
+	{name: "text moved from one column to the next", do: []string{"UPDATE audit SET action = 'test.don', subject = 'e' || subject WHERE seq = 9777"},
 		what: ledger.AuditChangedRow, seq: victim},
-	{name: "with its hash", do: []string{"UPDATE audit SET actor = 'wang' WHERE seq = 7777"}, what: ledger.AuditChangedRow, seq: victim,
+	{name: "with its hash", do: []string{"UPDATE audit SET actor = 'wang' WHERE seq = 9777"}, what: ledger.AuditChangedRow, seq: victim,
 		forge: func(t *testing.T, b *ledger.Ledger) error { return b.ForgeOne(t.Context(), victim) }},
 	{name: "the last, with its hash", do: []string{"UPDATE audit SET actor = 'zhao' WHERE seq = 10000"}, what: ledger.AuditChangedRow, seq: loggedRows,
 		forge: func(t *testing.T, b *ledger.Ledger) error { return b.ForgeOne(t.Context(), loggedRows) }},
-	{name: "deleted", do: []string{"DELETE FROM audit WHERE seq = 7777"}, what: ledger.AuditMissingRow, seq: victim},
+	{name: "deleted", do: []string{"DELETE FROM audit WHERE seq = 9777"}, what: ledger.AuditMissingRow, seq: victim},
 	{name: "the first deleted", do: []string{"DELETE FROM audit WHERE seq = 1"}, what: ledger.AuditMissingRow, seq: 1},
-	{name: "deleted, the others moved up", do: []string{"DELETE FROM audit WHERE seq = 7777", "UPDATE audit SET seq = -seq WHERE seq > 7777",
+	{name: "deleted, the others moved up", do: []string{"DELETE FROM audit WHERE seq = 9777", "UPDATE audit SET seq = -seq WHERE seq > 9777",
 		"UPDATE audit SET seq = -seq - 1 WHERE seq < 0"}, what: ledger.AuditChangedRow, seq: victim},
-	{name: "reordered", do: []string{"UPDATE audit SET seq = -1 WHERE seq = 7777", "UPDATE audit SET seq = 7777 WHERE seq = 7778",
-		"UPDATE audit SET seq = 7778 WHERE seq = -1"}, what: ledger.AuditChangedRow, seq: victim},
+	{name: "reordered", do: []string{"UPDATE audit SET seq = -1 WHERE seq = 9777", "UPDATE audit SET seq = 9777 WHERE seq = 9778",
+		"UPDATE audit SET seq = 9778 WHERE seq = -1"}, what: ledger.AuditChangedRow, seq: victim},
 	{name: "inserted before the first", do: []string{insertedAs("0", "1")}, what: ledger.AuditInsertedRow, seq: 0},
-	{name: "inserted in the middle", do: []string{"UPDATE audit SET seq = -seq WHERE seq >= 7777", "UPDATE audit SET seq = -seq + 1 WHERE seq < 0",
-		insertedAs("7777", "7776")}, what: ledger.AuditChangedRow, seq: victim},
+	{name: "inserted in the middle", do: []string{"UPDATE audit SET seq = -seq WHERE seq >= 9777", "UPDATE audit SET seq = -seq + 1 WHERE seq < 0",
+		insertedAs("9777", "9776")}, what: ledger.AuditChangedRow, seq: victim},
 	{name: "added behind the head", do: []string{insertedAs("10001", "10000")}, what: ledger.AuditChangedRow, seq: loggedRows + 1},
 	{name: "added behind the head, with its hash", do: []string{insertedAs("10001", "10000"),
 		"UPDATE audit SET previous = (SELECT hash FROM audit WHERE seq = 10000) WHERE seq = 10001"}, what: ledger.AuditInsertedRow, seq: loggedRows + 1,
@@ -103,7 +103,8 @@ func TestTamperedLog(t *testing.T) {
 		run(t, db, "CREATE TABLE kept AS SELECT * FROM audit", "CREATE TABLE kept_head AS SELECT * FROM audit_head")
 		for _, c := range tamperings {
 			t.Run(c.name, func(t *testing.T) {
-				defer run(t, db, "DELETE FROM audit", "INSERT INTO audit SELECT * FROM kept", "DELETE FROM audit_head", "INSERT INTO audit_head SELECT * FROM kept_head")
+				defer run(t, db, "DELETE FROM audit WHERE seq < 1 OR seq >= 9777",
+					"INSERT INTO audit SELECT * FROM kept k WHERE NOT EXISTS (SELECT 1 FROM audit a WHERE a.seq = k.seq)", "DELETE FROM audit_head", "INSERT INTO audit_head SELECT * FROM kept_head")
 				run(t, db, c.do...)
 				if c.forge != nil {
 					if err := c.forge(t, b); err != nil {
