@@ -14,7 +14,7 @@ func (c *Config) ignoredVariables(environ []string) []string {
 	var out []string
 	for _, variable := range environ {
 		name, value, _ := strings.Cut(variable, "=")
-		if strings.HasPrefix(name, envPrefix) && value != "" && name != envConfig && !c.asked[name] {
+		if strings.HasPrefix(name, envPrefix) && value != "" && name != envConfig && name != envUser && !c.asked[name] {
 			out = append(out, name)
 		}
 	}

@@ -153,6 +153,7 @@ func newRoot(a *app) *cobra.Command {
 		newCallbacksCommand(a),
 		newReconcileCommand(a),
 		newGapsCommand(a),
+		newAuditCommand(a),
 		newDoctorCommand(a),
 		newVersionCommand(a),
 	)

@@ -24,6 +24,9 @@ const (
 	actorUnnamed   = "unnamed"
 )
 
+// NoPersons are the actors above: no person may take their names.
+var NoPersons = []string{ActorRun, ActorMigration, actorUnnamed}
+
 // AuditEntry is one thing that was done, to be added to the audit log.
 type AuditEntry struct {
 	Actor   string // a person's name, or one of the actors above

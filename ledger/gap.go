@@ -6,7 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
+	"time"
 
 	"gorm.io/gorm"
 
@@ -85,25 +88,63 @@ func selectGaps(tx *gorm.DB, b *builder) (list []models.Gap, err error) {
 
 // GapFilter narrows a list of gaps. Zero fields do not filter.
 type GapFilter struct {
-	Account  string
-	State    models.GapState
-	Kind     models.GapKind
-	Date     string // business day, YYYY-MM-DD
-	From, To string // business days, both included
+	Account   string
+	State     models.GapState
+	Kind      models.GapKind
+	Date      string  // business day, YYYY-MM-DD
+	From, To  string  // business days, both included
+	Owner     *string // nil: anybody's; "": nobody's
+	DueBefore string  // YYYY-MM-DD: with a due date before this one
+	// Overdue, if not nil, is the date of today in the zone of each account, that of "" for all others: not resolved, and due before it.
+	Overdue map[string]string
+	// SeenBefore, if not nil, is a time for each account, that of "" for all others: first seen before it.
+	SeenBefore map[string]time.Time
 	Page
 }
 
-// Gaps lists gaps, newest first, and the cursor of the next page ("" at the end).
-func (l *Ledger) Gaps(ctx context.Context, f GapFilter) ([]models.Gap, string, error) {
-	b := l.sql("SELECT " + gapColumns + " FROM gaps WHERE 1=1")
+// narrow adds the filter's conditions.
+func (f *GapFilter) narrow(b *builder) {
 	for _, c := range []struct{ condition, value string }{
 		{"account = ", f.Account}, {"state = ", string(f.State)}, {"kind = ", string(f.Kind)},
-		{"date = ", f.Date}, {"date >= ", f.From}, {"date <= ", f.To},
+		{"date = ", f.Date}, {"date >= ", f.From}, {"date <= ", f.To}, {"due_on <> '' AND due_on < ", f.DueBefore},
 	} {
 		if c.value != "" {
 			b.add(" AND " + c.condition).arg(c.value)
 		}
 	}
+	if f.Owner != nil {
+		b.add(" AND owner = ").arg(*f.Owner)
+	}
+	if f.Overdue != nil {
+		b.add(" AND state <> 'resolved' AND due_on <> ''")
+		byAccount(b, "due_on < ", f.Overdue)
+	}
+	if f.SeenBefore != nil {
+		byAccount(b, "first_seen < ", f.SeenBefore)
+	}
+}
+
+// byAccount adds a condition with a value for each account, and that of "" for all others.
+func byAccount[T any](b *builder, condition string, values map[string]T) {
+	names := slices.Sorted(maps.Keys(values))
+	others := []any{""}
+	b.add(" AND (1=0")
+	for _, name := range names {
+		if name != "" {
+			b.add(" OR account = ").arg(name).add(" AND " + condition).arg(values[name])
+			others = append(others, name)
+		}
+	}
+	if value, given := values[""]; given {
+		b.add(" OR account NOT IN ").list(others...).add(" AND " + condition).arg(value)
+	}
+	b.add(")")
+}
+
+// Gaps lists gaps, newest first, and the cursor of the next page ("" at the end).
+func (l *Ledger) Gaps(ctx context.Context, f GapFilter) ([]models.Gap, string, error) {
+	b := l.sql("SELECT " + gapColumns + " FROM gaps WHERE 1=1")
+	f.narrow(b)
 	if err := b.page(f.Page, "first_seen", "id"); err != nil {
 		return nil, "", err
 	}

@@ -50,21 +50,28 @@ type ChangedGap struct {
 func (l *Ledger) ChangeGaps(ctx context.Context, by string, dryRun bool, changes ...GapChange) ([]ChangedGap, error) {
 	var s *gapSession
 	errDry := errors.New("dry run")
-	err := l.retryTx(ctx, func(tx *gorm.DB) error {
-		s = &gapSession{l: l, tx: tx, by: by, now: l.clock(), seen: map[string]bool{}}
-		if err := s.change(changes); err != nil {
-			return err
-		}
-		if dryRun {
-			return errDry
-		}
-		return s.write()
+	ctx, cancel := context.WithTimeout(ctx, l.options.Patience+time.Duration(len(changes))*changePatience)
+	defer cancel()
+	err := l.retrying(ctx, func() error {
+		return l.inTx(ctx, func(tx *gorm.DB) error {
+			s = &gapSession{l: l, tx: tx, by: by, now: l.clock(), seen: map[string]bool{}}
+			if err := s.change(changes); err != nil {
+				return err
+			}
+			if dryRun {
+				return errDry
+			}
+			return s.write()
+		})
 	})
 	if err != nil && !errors.Is(err, errDry) {
 		return nil, err
 	}
 	return s.done, nil
 }
+
+// changePatience is how much longer than one change a further one may take.
+const changePatience = 5 * time.Millisecond
 
 // GapFaults are all the changes that cannot be made.
 type GapFaults []GapFault
@@ -184,6 +191,8 @@ func assign(g *models.Gap, c *GapChange) (action, field string, err error) {
 		due = ""
 	}
 	switch {
+	case c.Mark != "" && owner == "" && g.Owner == "":
+		return "", "owner", errors.New("assign: the owner is empty, and it has none that could be taken away")
 	case owner == "" && due != "":
 		return "", "due_on", errors.New("a due date needs an owner, and it has none")
 	case owner != g.Owner:

@@ -224,3 +224,39 @@ func TestNothingOfARunWithoutItsLog(t *testing.T) {
 		verified(t, b, nil)
 	})
 }
+
+// TestListsOfTasks: whose, until when, how old.
+func TestListsOfTasks(t *testing.T) {
+	ledgertest.Each(t, func(t *testing.T, b *ledger.Ledger) {
+		for i, id := range []string{"a1", "a2", "a3", "a4"} {
+			saveRun(t, b, runDay.AddDate(0, 0, i), "2026-11-2"+fmt.Sprint(i), ledger.Findings{Gaps: []models.Gap{gapOf(id, "2026-11-2"+fmt.Sprint(i), "1.00")}})
+		}
+		change(t, b, "li", ledger.GapChange{ID: "a1", Action: ledger.AssignGap, Owner: ptr("wang"), DueOn: ptr("2026-12-01")},
+			ledger.GapChange{ID: "a2", Action: ledger.AssignGap, Owner: ptr("wang"), DueOn: ptr("2026-12-05")},
+			ledger.GapChange{ID: "a3", Action: ledger.AssignGap, Owner: ptr("zhao"), DueOn: ptr("2026-12-01")})
+		change(t, b, "li", ledger.GapChange{ID: "a3", Action: ledger.ResolveGap, Text: "by hand"})
+		for _, c := range []struct {
+			filter ledger.GapFilter
+			want   string
+		}{
+			{ledger.GapFilter{Owner: ptr("wang")}, "a2 a1"},
+			{ledger.GapFilter{Owner: ptr("")}, "a4"},
+			{ledger.GapFilter{DueBefore: "2026-12-02"}, "a3 a1"},
+			{ledger.GapFilter{Overdue: map[string]string{"": "2026-12-02"}}, "a1"},
+			{ledger.GapFilter{Overdue: map[string]string{"shop": "2026-12-01", "": "2027-01-01"}}, ""},
+			{ledger.GapFilter{Overdue: map[string]string{"shop": "2026-12-06", "": "2026-01-01"}}, "a2 a1"},
+			{ledger.GapFilter{SeenBefore: map[string]time.Time{"": runDay.AddDate(0, 0, 2)}}, "a2 a1"},
+			{ledger.GapFilter{SeenBefore: map[string]time.Time{"shop": runDay.Add(time.Second), "": runDay.AddDate(1, 0, 0)}}, "a1"},
+			{ledger.GapFilter{SeenBefore: map[string]time.Time{"other": runDay.AddDate(1, 0, 0)}}, ""},
+		} {
+			list, _, err := b.Gaps(t.Context(), c.filter)
+			var ids []string
+			for _, g := range list {
+				ids = append(ids, g.ID)
+			}
+			if got := strings.Join(ids, " "); err != nil || got != c.want {
+				t.Errorf("%+v: %q, %v; want %q", c.filter, got, err, c.want)
+			}
+		}
+	})
+}

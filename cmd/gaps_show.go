@@ -1,0 +1,168 @@
+package cmd
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"paybook/ledger"
+	"paybook/models"
+	"paybook/reconcile"
+)
+
+// gapWithHistory is what `app gaps show` prints.
+type gapWithHistory struct {
+	reconcile.GapReport
+	History []historyJSON `json:"history"` // in the order in which it happened
+}
+
+// historyJSON is one change of a gap.
+type historyJSON struct {
+	Seq    int64           `json:"seq"` // in the audit log
+	At     string          `json:"at"`  // RFC 3339 in the account's zone
+	Actor  string          `json:"actor"`
+	Action string          `json:"action"`
+	Text   string          `json:"text"` // what happened, in words
+	Detail json.RawMessage `json:"detail"`
+}
+
+func newGapsShowCommand(a *app) *cobra.Command {
+	format := ""
+	c := &cobra.Command{
+		Use:   "show ID",
+		Short: "Show one gap: what each side says, why it is one, what to do next, and all that was done to it",
+		Long: "Show one gap: what each side says, why it is one, what to do next, and its history: who did what to it, and when. A beginning of the id\n" +
+			"will do.\n\n" + exitCodesHelp,
+		Example: "  app gaps show 3f9a12bc",
+		Args:    oneArg,
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.showGap(c.Context(), format, args[0])
+		},
+	}
+	formatFlag(c, &format, "table", "json")
+	return c
+}
+
+func (a *app) showGap(ctx context.Context, format, id string) error {
+	if err := onlyFormats(format, "table", "json"); err != nil {
+		return err
+	}
+	book, err := a.openExisting(ctx)
+	if err != nil {
+		return err
+	}
+	defer book.Close()
+	found, err := book.Gap(ctx, id)
+	if err != nil {
+		return listedBy("app gaps list", err)
+	}
+	log, err := book.GapHistory(ctx, found.ID)
+	if err != nil {
+		return err
+	}
+	g := gapWithHistory{a.shownGap(found), make([]historyJSON, 0, len(log))}
+	zone := a.zoneOf(found.Account)
+	for _, r := range log {
+		g.History = append(g.History, newHistory(r, zone))
+	}
+	if format == "json" {
+		return printJSON(a.out, g)
+	}
+	a.printGap(g.GapReport)
+	p := a.colours()
+	for i, h := range g.History {
+		name := ""
+		if i == 0 {
+			name = "history"
+		}
+		fmt.Fprintf(a.out, "%s %s  %s: %s\n", p.dim(fmt.Sprintf("%-12s", name)), h.At, cell(h.Actor), cell(h.Text))
+	}
+	return nil
+}
+
+// zoneOf is an account's zone, or UTC when it is configured no more.
+func (a *app) zoneOf(name string) *time.Location {
+	if c, err := a.config(); err == nil {
+		if account, err := c.account(name); err == nil && account.Name == name {
+			return account.Zone
+		}
+	}
+	return time.UTC
+}
+
+// shownGap dates a gap in its account's zone.
+func (a *app) shownGap(g models.Gap) reconcile.GapReport {
+	zone := a.zoneOf(g.Account)
+	shown := reconcile.NewGapReport(g, zone, a.now())
+	if g.ResolvedAt != nil {
+		shown.ResolvedAt = g.ResolvedAt.In(zone).Format(time.RFC3339)
+	}
+	return shown
+}
+
+// side is what one side says, for a table.
+func side(s *models.Side) string {
+	if s == nil {
+		return "–"
+	}
+	text := s.Amount + " " + s.Currency + " " + s.Status
+	if s.Fee != "" {
+		text += ", fee " + s.Fee
+	}
+	return cell(text)
+}
+
+func (a *app) printGap(g reconcile.GapReport) {
+	p := a.colours()
+	line := func(name, value string) {
+		if value != "" {
+			fmt.Fprintf(a.out, "%s %s\n", p.dim(fmt.Sprintf("%-12s", name)), value)
+		}
+	}
+	line("gap", g.ID)
+	line("kind", p.gap(g.Kind))
+	line("account", g.Account)
+	line("day", g.Date)
+	line("state", string(g.State))
+	line("owner", cell(g.Owner))
+	if line("due", g.DueOn); g.Overdue != nil && *g.Overdue {
+		line("", p.bad("overdue"))
+	}
+	line("first seen", fmt.Sprintf("%s, %s ago", g.FirstSeen, count(g.AgeDays, "day")))
+	line("of", string(g.EntryKind)+" "+cell(g.TransactionID))
+	line("order", cell(g.OrderID))
+	line("payment", cell(g.ParentID))
+	line("refund", cell(g.RefundOrderID))
+	statement := side(g.Statement)
+	if s := g.Statement; s != nil && s.File != "" {
+		statement += fmt.Sprintf("  (%s, row %d)", cell(s.File), s.Line)
+	}
+	line("statement", statement)
+	line("book", side(g.Ledger))
+	line("order asks", side(g.Order))
+	line("why", cell(g.Reason))
+	if g.State == models.GapOpen {
+		line("next", cell(g.Next))
+	}
+	line("resolved", g.ResolvedAt)
+	line("resolution", cell(g.Resolution))
+}
+
+func newHistory(r ledger.AuditRow, zone *time.Location) historyJSON {
+	return historyJSON{Seq: r.Seq, At: r.At.In(zone).Format(time.RFC3339), Actor: r.Actor, Action: r.Action, Text: r.Sentence(), Detail: rawDetail(r.Detail)}
+}
+
+// rawDetail is an entry's detail as JSON, also when somebody has spoilt it.
+func rawDetail(text string) json.RawMessage {
+	if json.Valid([]byte(text)) {
+		return json.RawMessage(text)
+	}
+	quoted, err := json.Marshal(text)
+	if err != nil {
+		return json.RawMessage("null")
+	}
+	return quoted
+}
