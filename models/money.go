@@ -108,12 +108,24 @@ var minInt64 = big.NewInt(-1 << 63)
 // ParseCurrency returns the ISO code in upper case. A code we do not know is refused: guessing two decimals for it would
 // book a hundredth or a hundredfold.
 func ParseCurrency(code string) (string, error) {
-	up := strings.ToUpper(strings.TrimSpace(code))
-	if _, ok := currencyDigits[up]; !ok {
+	known, ok := currencyCodes[code]
+	if !ok {
+		known, ok = currencyCodes[strings.ToUpper(strings.TrimSpace(code))]
+	}
+	if !ok {
 		return "", fmt.Errorf("%w: currency %q is not an ISO 4217 code", ErrAmount, clip(code))
 	}
-	return up, nil
+	return known, nil
 }
+
+// currencyCodes gives every sum the same copy of its code: a part of a file's row would keep the whole row in memory.
+var currencyCodes = func() map[string]string {
+	codes := make(map[string]string, len(currencyDigits))
+	for code := range currencyDigits {
+		codes[code] = code
+	}
+	return codes
+}()
 
 // Digits is the number of decimals of a currency that ParseCurrency accepted: JPY 0, CNY 2, KWD 3. Unknown: 2, for printing only.
 func Digits(currency string) int {

@@ -96,7 +96,7 @@ func (f *framed) findHeader(above func(cells []string)) error {
 		}
 		missing := f.lacks(f.Cells())
 		if len(missing) == 0 {
-			return f.Head()
+			return f.head()
 		}
 		if near == nil && f.Shares(f.Cells()) {
 			near = &models.FileError{File: f.File, Line: f.Line(), Column: missing[0], Next: compare, What: "the header lacks columns that " + f.path +
@@ -104,6 +104,13 @@ func (f *framed) findHeader(above func(cells []string)) error {
 		}
 		above(f.Cells())
 	}
+}
+
+// head makes the current row the header.
+func (f *framed) head() error {
+	err := f.Head()
+	f.findPlaces()
+	return err
 }
 
 const compare = "compare the settings with the file: its columns are named in the language of the account"
@@ -114,7 +121,7 @@ func (f *framed) row(wrong error, each func(models.Entry) error) error {
 		return f.readFooter()
 	}
 	if f.Heads(f.Cells()) {
-		return f.Head()
+		return f.head()
 	}
 	if f.records != nil {
 		if other, err := f.otherRecord(wrong); other || err != nil {

@@ -93,7 +93,7 @@ func (m *moneyColumns) amountOf(r *rowReader, currency string) (models.Money, er
 	if m.amount == "" {
 		return m.split(r, currency)
 	}
-	sum, err := m.sum(r, m.amount, currency)
+	sum, err := m.sum(r, r.at.amount, m.amount, currency)
 	if err != nil || m.direction == "" {
 		return sum, err
 	}
@@ -116,7 +116,7 @@ func (m *moneyColumns) split(r *rowReader, currency string) (out models.Money, e
 		if r.Get(column) == "" {
 			continue
 		}
-		sum, err := m.sum(r, column, currency)
+		sum, err := m.sum(r, r.Column(column), column, currency)
 		switch {
 		case err != nil:
 			return out, err
@@ -139,11 +139,11 @@ func (m *moneyColumns) split(r *rowReader, currency string) (out models.Money, e
 
 // feeOf is what the provider kept of the row; negative when it gave back.
 func (m *moneyColumns) feeOf(r *rowReader, currency string) (fee models.Money, err error) {
-	for _, column := range m.fees {
-		if r.Get(column) == "" {
+	for i, column := range m.fees {
+		if r.At(r.at.fees[i]) == "" {
 			continue
 		}
-		part, err := m.sum(r, column, currency)
+		part, err := m.sum(r, r.at.fees[i], column, currency)
 		if err != nil {
 			return fee, err
 		}
@@ -159,11 +159,12 @@ func (m *moneyColumns) feeOf(r *rowReader, currency string) (fee models.Money, e
 	return fee, nil
 }
 
-func (m *moneyColumns) sum(r *rowReader, column, currency string) (models.Money, error) {
+func (m *moneyColumns) sum(r *rowReader, place int, column, currency string) (sum models.Money, err error) {
 	if m.unit == "major" {
-		return r.Money(column, currency)
+		sum, err = parse.StatementAmount(r.At(place), currency)
+	} else {
+		sum, err = Amount(r.At(place), currency, m.unit, m.digits)
 	}
-	sum, err := Amount(r.Get(column), currency, m.unit, m.digits)
 	if err != nil {
 		return sum, r.Fail(column, "%v", err)
 	}

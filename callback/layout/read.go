@@ -79,6 +79,10 @@ type rowReader struct {
 	zone    *time.Location
 	number  int // of the row, from 1; what is no record is not counted
 	zonesAt map[string]*time.Location
+
+	at         places
+	lastKind   memo[models.TransactionKind]
+	lastStatus memo[models.TransactionStatus]
 }
 
 func (r *rowReader) needColumns() error {
@@ -95,5 +99,6 @@ func (r *rowReader) needColumns() error {
 			return err
 		}
 	}
+	r.findPlaces()
 	return r.Need(r.needed...)
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"paybook/callback/parse"
 	"paybook/models"
 )
 
@@ -27,6 +28,43 @@ func (r *rowReader) entry() (models.Entry, error) {
 		r.readStatus(&e)
 	}
 	return e, err
+}
+
+// places are where the columns stand that every row is read by: each has the places of the names that the layout gives.
+type places struct {
+	transactionID, parentID, orderID, refundOrderID, kind, fees []int
+	amount, currency, status, occurredAt, zone                  int
+}
+
+// findPlaces looks the columns up in the header that holds now.
+func (r *rowReader) findPlaces() {
+	all := func(names []string) []int {
+		list := make([]int, len(names))
+		for i, name := range names {
+			list[i] = r.Column(name)
+		}
+		return list
+	}
+	r.at = places{
+		transactionID: all(r.transactionID), parentID: all(r.parentID), orderID: all(r.orderID), refundOrderID: all(r.refundOrderID),
+		kind: all(r.kind), fees: all(r.money.fees), amount: r.Column(r.money.amount), currency: r.Column(r.currency),
+		status: r.Column(r.status), occurredAt: r.Column(r.occurredAt), zone: r.Column(r.zoneColumn),
+	}
+}
+
+// memo is the last word that was looked up: rows mostly repeat the one before.
+type memo[T any] struct {
+	word    string
+	meaning T
+	known   bool
+}
+
+func (m *memo[T]) lookup(words map[string]T, word string) (T, bool) {
+	if word != m.word || !m.known {
+		m.word = word
+		m.meaning, m.known = lookup(words, word)
+	}
+	return m.meaning, m.known
 }
 
 func (r *rowReader) readKind(e *models.Entry) error {
@@ -50,30 +88,33 @@ func (r *rowReader) kindWord() (word string, kind models.TransactionKind, known 
 	if len(r.kind) == 0 {
 		return "", "", false
 	}
-	word = r.Get(r.kind[0])
+	word = r.At(r.at.kind[0])
 	first := word
-	for _, column := range r.kind[1:] {
-		if cell := r.Get(column); cell != "" {
+	for _, column := range r.at.kind[1:] {
+		if cell := r.At(column); cell != "" {
 			word += "/" + cell
 		}
 	}
-	if kind, known = lookup(r.kinds, word); !known {
+	if kind, known = r.lastKind.lookup(r.kinds, word); !known {
 		kind, known = lookup(r.kinds, first)
 	}
 	return word, kind, known
 }
 
 func (r *rowReader) readIDs(e *models.Entry) (err error) {
-	read := func(columns []string) (id string) {
-		for _, column := range columns {
-			if err == nil && id == "" {
-				id, err = r.ID(column)
+	read := func(columns []string, places []int) (id string) {
+		for i, place := range places {
+			if err != nil || id != "" {
+				break
+			}
+			if id = r.At(place); parse.LooksRounded(id) {
+				id, err = r.ID(columns[i])
 			}
 		}
 		return id
 	}
-	e.TransactionID, e.ParentID = read(r.transactionID), read(r.parentID)
-	e.OrderID, e.RefundOrderID = read(r.orderID), read(r.refundOrderID)
+	e.TransactionID, e.ParentID = read(r.transactionID, r.at.transactionID), read(r.parentID, r.at.parentID)
+	e.OrderID, e.RefundOrderID = read(r.orderID, r.at.orderID), read(r.refundOrderID, r.at.refundOrderID)
 	if err != nil {
 		return err
 	}
@@ -94,7 +135,7 @@ func (r *rowReader) readIDs(e *models.Entry) (err error) {
 func (r *rowReader) readMoney(e *models.Entry) error {
 	currency := r.fixedCurrency
 	if currency == "" {
-		currency = r.Get(r.currency)
+		currency = r.At(r.at.currency)
 		if _, err := models.ParseCurrency(currency); err != nil {
 			return r.Fail(r.currency, "%v", err)
 		}
@@ -155,21 +196,26 @@ func (r *rowReader) withoutSign(kind models.TransactionKind, m models.Money) (mo
 
 func (r *rowReader) readTime() (time.Time, error) {
 	layouts := r.timeLayouts
-	if layouts == nil && strings.Contains(r.Get(r.occurredAt), "T") {
+	cell := r.At(r.at.occurredAt)
+	if layouts == nil && strings.IndexByte(cell, 'T') >= 0 {
 		layouts = isoLayouts
 	}
 	zone, err := r.rowZone()
 	if err != nil {
 		return time.Time{}, err
 	}
-	return r.Time(r.occurredAt, zone, layouts...)
+	at, err := parse.LocalTime(cell, zone, layouts...)
+	if err != nil {
+		return at, r.Fail(r.occurredAt, "%v", err)
+	}
+	return at, nil
 }
 
 var isoLayouts = []string{time.RFC3339, "2006-01-02T15:04:05"}
 
 // rowZone is the zone of the row's time, where a column names it.
 func (r *rowReader) rowZone() (*time.Location, error) {
-	word := r.Get(r.zoneColumn)
+	word := r.At(r.at.zone)
 	if r.zoneColumn == "" || word == "" {
 		return r.zone, nil
 	}
@@ -208,8 +254,8 @@ func zoneOf(text string) (*time.Location, error) {
 }
 
 func (r *rowReader) readStatus(e *models.Entry) {
-	word := r.Get(r.status)
-	status, known := lookup(r.statuses, word)
+	word := r.At(r.at.status)
+	status, known := r.lastStatus.lookup(r.statuses, word)
 	if e.Status = status; !known {
 		e.Status = models.StatusUnknown
 	}

@@ -14,7 +14,9 @@ var rounded = regexp.MustCompile(`^[+-]?\d+([.,]\d+[eE][+-]?|[eE][+-])\d+$`)
 
 // LooksRounded is true for an id that a spreadsheet turned into scientific notation (4.20000E+27). Spreadsheets write a
 // decimal point or the exponent's sign; 12345E678, without either, is an id like any other.
-func LooksRounded(id string) bool { return strings.ContainsAny(id, "eE") && rounded.MatchString(id) }
+func LooksRounded(id string) bool {
+	return (strings.IndexByte(id, 'E') >= 0 || strings.IndexByte(id, 'e') >= 0) && rounded.MatchString(id)
+}
 
 var grouped = regexp.MustCompile(`^-?\d{1,3}(,\d{3})+\.\d+$`)
 
@@ -58,6 +60,9 @@ func withoutSign(text, currency string) string {
 // LocalTime reads "2006-01-02 15:04:05" (seconds may be missing) in zone, or one of the given layouts instead; a layout with an
 // offset uses the offset. The result is UTC. A local time that the zone skips or has twice is what time.ParseInLocation makes of it.
 func LocalTime(text string, zone *time.Location, layouts ...string) (time.Time, error) {
+	if at, ok := usualTime(text, zone, layouts); ok {
+		return at, nil
+	}
 	plain := len(layouts) == 0
 	if plain {
 		layouts = localLayouts

@@ -45,7 +45,7 @@ func (r *rows) next() ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		if len(bytes.TrimSpace(line)) == 0 {
+		if (len(line) == 0 || line[0] <= ' ' || line[0] >= utf8.RuneSelf) && len(bytes.TrimSpace(line)) == 0 {
 			continue
 		}
 		r.start = r.line
@@ -72,7 +72,14 @@ func (r *rows) readLine() ([]byte, error) {
 		return nil, &rowError{r.line, fmt.Sprintf("byte %d of the file (0x%02x) is not UTF-8 text", r.offset+int64(i), line[i]), true}
 	}
 	r.offset += int64(len(line))
-	return bytes.TrimRight(line, "\r\n"), nil
+	return withoutEnd(line), nil
+}
+
+func withoutEnd(line []byte) []byte {
+	for len(line) > 0 && (line[len(line)-1] == '\n' || line[len(line)-1] == '\r') {
+		line = line[:len(line)-1]
+	}
+	return line
 }
 
 func (r *rows) readLong(part []byte) (line []byte, err error) {
@@ -107,8 +114,17 @@ func (r *rows) split(line string) {
 	r.cells = r.cells[:0]
 	for more := true; more; {
 		var cell string
-		cell, line, more = strings.Cut(line, r.delimiter)
-		r.cells = append(r.cells, strings.TrimPrefix(cell, bom))
+		if len(r.delimiter) > 1 {
+			cell, line, more = strings.Cut(line, r.delimiter)
+		} else if i := strings.IndexByte(line, r.delimiter[0]); i >= 0 {
+			cell, line = line[:i], line[i+1:]
+		} else {
+			cell, more = line, false
+		}
+		if cell != "" && cell[0] == bom[0] {
+			cell = strings.TrimPrefix(cell, bom)
+		}
+		r.cells = append(r.cells, cell)
 	}
 }
 

@@ -162,7 +162,7 @@ func (t *Table) read() error {
 		return t.place(err)
 	}
 	for i := range row {
-		row[i] = strings.TrimSpace(row[i])
+		row[i] = trimmed(row[i])
 		if t.o.Converted && strings.ContainsRune(row[i], utf8.RuneError) {
 			what := fmt.Sprintf("cell %d: bytes that are no character of the configured encoding", i+1)
 			return &models.FileError{File: t.File, Line: t.Line(), What: what, Next: otherEncoding}
@@ -173,6 +173,15 @@ func (t *Table) read() error {
 }
 
 const otherEncoding = "is it in another encoding than configured?"
+
+// trimmed is strings.TrimSpace, at hardly any cost where there is nothing to trim.
+func trimmed(cell string) string {
+	plain := func(c byte) bool { return c > ' ' && c < utf8.RuneSelf }
+	if cell == "" || plain(cell[0]) && plain(cell[len(cell)-1]) {
+		return cell
+	}
+	return strings.TrimSpace(cell)
+}
 
 // place makes an error of the reading one with the file and row.
 func (t *Table) place(err error) error {
@@ -196,6 +205,22 @@ func (t *Table) Line() int { return t.rows.start }
 
 // Cells are the current row's cells, trimmed, good until the next row: for rows that do not follow the header.
 func (t *Table) Cells() []string { return t.row }
+
+// Column is the place of a column in the header, for At; -1 for one it lacks. It holds until the next Head.
+func (t *Table) Column(name string) int {
+	if i, ok := t.columns[name]; ok {
+		return i
+	}
+	return -1
+}
+
+// At is Get by a place that Column has told: looking a name up for every cell costs more than reading the row.
+func (t *Table) At(place int) string {
+	if place < 0 || place >= len(t.row) {
+		return ""
+	}
+	return t.row[place]
+}
 
 // Get is the current row's cell, trimmed; "" for a column the header lacks.
 func (t *Table) Get(column string) string {
