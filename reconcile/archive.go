@@ -52,6 +52,7 @@ type leaf struct {
 	name  string // "zip/member", or the file's own
 	way   []int  // the member's place in each zip on the way to it
 	lists string // what those zips said that they hold
+	plain bool   // it is the file as it lies
 }
 
 // unpack takes off one layer. The provider is asked first: its answer may look like anything.
@@ -88,6 +89,7 @@ func (u *unpacking) unpack(l leaf, c content, layers int) error {
 	if u.only != nil && !slices.Equal(l.way, u.only) {
 		return nil
 	}
+	l.plain = layers == 0
 	return u.leaf(l, c)
 }
 

@@ -24,7 +24,7 @@ func compare(e *models.Entry, l *local, elsewhere bool) verdict {
 		v.kind = kindOf(v.differs[0], e.Status)
 		return v
 	}
-	if l.status != models.StatusSucceeded {
+	if l.status != models.StatusSucceeded || l.outcome == models.OutcomeApplied {
 		return v
 	}
 	misfit, ok := misfits[l.outcome]

@@ -52,14 +52,25 @@ func (r *run) judgeKinds(in *input, s *sheet) error {
 func checkText(in *input, e *models.Entry) error {
 	for _, cell := range [...]struct{ what, text string }{
 		{"transaction id", e.TransactionID}, {"parent id", e.ParentID}, {"order id", e.OrderID}, {"refund number", e.RefundOrderID},
-		{"status", e.StatusText}, {"kind", e.UnknownKind}, {"further name", strings.Join(e.Aliases, "")},
+		{"status", e.StatusText}, {"kind", e.UnknownKind},
 	} {
-		if !utf8.ValidString(cell.text) || strings.IndexByte(cell.text, 0) >= 0 {
-			return &models.FileError{File: in.name, Line: e.Line, What: cell.what + ": holds bytes that are no text",
-				Next: "is the file damaged, or in another encoding than configured?"}
+		if !isText(cell.text) {
+			return noText(in, e, cell.what)
+		}
+	}
+	for _, alias := range e.Aliases {
+		if !isText(alias) {
+			return noText(in, e, "further name")
 		}
 	}
 	return nil
+}
+
+func isText(s string) bool { return s == "" || utf8.ValidString(s) && strings.IndexByte(s, 0) < 0 }
+
+func noText(in *input, e *models.Entry, what string) error {
+	return &models.FileError{File: in.name, Line: e.Line, What: what + ": holds bytes that are no text",
+		Next: "is the file damaged, or in another encoding than configured?"}
 }
 
 // kinds are the only kinds of rows that the day's files can hold; nil is any. Declared to have no statement, the day has all kinds, none

@@ -57,9 +57,9 @@ func (t totals) promised(p models.Promise) (count int64, sum *big.Int) {
 		}
 		count += have.count
 		if p.Kind == "" && k.kind != models.Payment {
-			sum.Sub(sum, &have.amount)
+			sum.Sub(sum, have.amount.value())
 		} else {
-			sum.Add(sum, &have.amount)
+			sum.Add(sum, have.amount.value())
 		}
 	}
 	return count, sum

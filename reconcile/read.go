@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -127,33 +126,6 @@ type sheet struct {
 	first, last time.Time
 }
 
-// scan reads one file through the provider. Each entry is good until each returns.
-func (r *run) scan(ctx context.Context, i int, each func(*models.Entry, place) error) error {
-	in := r.inputs[i]
-	var row int64
-	var e models.Entry // of the current row; each may change it
-	take := func(next models.Entry) error {
-		row++
-		e = next
-		if row%progressEvery == 0 {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			if r.progress != nil {
-				r.progress(row)
-			}
-		}
-		if err := checkText(in, &e); err != nil {
-			return err
-		}
-		return each(&e, place{i, row})
-	}
-	return in.read(r.account.Provider, func(src io.Reader) (err error) {
-		in.statement, err = r.account.Provider.ReadStatement(in.name, src, r.account.Zone, take)
-		return err
-	})
-}
-
 // take sorts one row by its kind. Only movements of our own are compared; the others are counted.
 func (r *run) take(s *sheet, e *models.Entry, at place) error {
 	s.entries++
@@ -249,15 +221,19 @@ func (r *run) checkDigests() error {
 			continue
 		}
 		kind, want, _ := strings.Cut(answer.statement.Digest, ":")
-		promised := func(in *input) bool {
-			return in != answer && (kind == "sha1" && in.sha1 == want || kind == "sha256" && in.content == want)
-		}
 		kept, blame := false, answer
 		for _, in := range slices.Concat(r.left, r.inputs) {
-			kept = kept || promised(in)
 			if in.statement.Compared {
 				blame = in
 			}
+			if kept || in == answer {
+				continue
+			}
+			have, err := in.digest(kind, r.account.Provider)
+			if err != nil {
+				return err
+			}
+			kept = have == want
 		}
 		if !kept {
 			return &models.FileError{File: blame.name, What: fmt.Sprintf("digest differs: %s promises a file with %s %s", answer.label, kind, want),
@@ -265,4 +241,15 @@ func (r *run) checkDigests() error {
 		}
 	}
 	return nil
+}
+
+// digest is a hash of the content by its name, hex; "" for one we do not make.
+func (in *input) digest(kind string, p Provider) (string, error) {
+	switch kind {
+	case "sha1":
+		return in.sha1(p)
+	case "sha256":
+		return in.content, nil
+	}
+	return "", nil
 }

@@ -2,49 +2,21 @@ package reconcile
 
 import (
 	"context"
+	"io"
 
 	"paybook/ledger"
 	"paybook/models"
 )
 
-// batchSize is how many rows of the book travel together from its reader to the matcher, batches how many of such are on their way.
-const (
-	batchSize = 512
-	batches   = 4
-)
-
-// stream joins the two sides. The book is read beside the statement, a few batches ahead.
+// stream joins the two sides. Each is read beside the joining, a few batches ahead.
 func (r *run) stream(ctx context.Context) error {
-	ctx, stop := context.WithCancel(ctx)
-	full, empty := make(chan []timed, batches), make(chan []timed, batches+2) // one more is being filled, and one read
-	for range cap(empty) {
-		empty <- make([]timed, 0, batchSize)
-	}
-	var failed error // good once full is closed
-	go func() {
-		defer close(full)
-		failed = r.readBook(ctx, empty, full)
-	}()
-	defer func() {
-		stop()
-		for range full { // until the reader has let go of its connection
-		}
-	}()
-
-	var batch []timed
-	at := 0
+	book := startPump(func(give func(*timed) error) error { return r.readBook(ctx, give) })
+	defer book.close()
 	next := func() (*timed, error) {
-		if at == len(batch) {
-			if at = 0; batch != nil {
-				empty <- batch[:0]
-			}
-			var more bool
-			if batch, more = <-full; !more {
-				return nil, failed
-			}
+		t, err := book.next()
+		if t == nil {
+			return nil, err
 		}
-		t := &batch[at]
-		at++
 		r.transactions++
 		if t.status == models.StatusSucceeded {
 			r.booked.local(&t.local)
@@ -58,39 +30,57 @@ func (r *run) stream(ctx context.Context) error {
 	return r.match.finish()
 }
 
-// readBook sends the day's transactions of the kinds that are compared, in batches that come back to be used again.
-func (r *run) readBook(ctx context.Context, empty <-chan []timed, full chan<- []timed) error {
-	batch := <-empty
-	send := func() error {
-		select {
-		case full <- batch:
-			batch = nil
-			return nil
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-	err := r.book.Movements(ctx, r.account.Name, r.from, r.to, func(m *ledger.Movement) error {
+// readBook gives the day's transactions of the kinds that are compared.
+func (r *run) readBook(ctx context.Context, give func(*timed) error) error {
+	var t timed
+	return r.book.Movements(ctx, r.account.Name, r.from, r.to, func(m *ledger.Movement) error {
 		if !m.Kind.Compared() {
 			return nil
 		}
-		if batch == nil {
-			select {
-			case batch = <-empty:
-			case <-ctx.Done():
-				return ctx.Err()
+		t = timed{localOfMovement(m), m.OccurredAt}
+		return give(&t)
+	})
+}
+
+// scan reads one file through the provider. Each entry is good until each returns.
+func (r *run) scan(ctx context.Context, i int, each func(*models.Entry, place) error) error {
+	rows := startPump(func(give func(*models.Entry) error) error { return r.readInput(ctx, r.inputs[i], give) })
+	defer rows.close()
+	for n := int64(1); ; n++ {
+		e, err := rows.next()
+		if e == nil || err != nil {
+			return err
+		}
+		if err := each(e, place{i, n}); err != nil {
+			return err
+		}
+	}
+}
+
+// readInput gives the rows of one file.
+func (r *run) readInput(ctx context.Context, in *input, give func(*models.Entry) error) error {
+	var row int64
+	var e models.Entry // the current one
+	take := func(next models.Entry) error {
+		row++
+		if row%progressEvery == 0 {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if r.progress != nil {
+				r.progress(row)
 			}
 		}
-		batch = append(batch, timed{localOfMovement(m), m.OccurredAt})
-		if len(batch) < batchSize {
-			return nil
+		e = next
+		if err := checkText(in, &e); err != nil {
+			return err
 		}
-		return send()
-	})
-	if err != nil || len(batch) == 0 {
-		return err
+		return give(&e)
 	}
-	return send()
+	return in.read(r.account.Provider, func(src io.Reader) (err error) {
+		in.statement, err = r.account.Provider.ReadStatement(in.name, src, r.account.Zone, take)
+		return err
+	})
 }
 
 // interner keeps one copy of words that every row repeats.

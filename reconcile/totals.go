@@ -22,9 +22,30 @@ type totalKey struct {
 }
 
 type total struct {
-	count  int64
-	amount big.Int
-	fee    big.Int
+	count       int64
+	amount, fee sum
+}
+
+// sum is high + low: what is usual fits low, and costs nothing.
+type sum struct {
+	low  int64
+	high big.Int
+}
+
+func (s *sum) add(minor int64) {
+	if next := s.low + minor; (next > s.low) == (minor > 0) {
+		s.low = next
+		return
+	}
+	s.high.Add(&s.high, big.NewInt(s.low))
+	s.low = minor
+}
+
+func (s *sum) value() *big.Int { return new(big.Int).Add(&s.high, big.NewInt(s.low)) }
+
+func (s *sum) merge(o *sum) {
+	s.high.Add(&s.high, &o.high)
+	s.add(o.low)
 }
 
 func (t totals) of(kind models.TransactionKind, currency string) *total {
@@ -42,7 +63,7 @@ func (t totals) entry(e *models.Entry) {
 	}
 	t.row(e)
 	if e.Fee.Minor != 0 {
-		add(&t.of(e.Kind, cmp.Or(e.Fee.Currency, e.Money.Currency)).fee, e.Fee.Minor)
+		t.of(e.Kind, cmp.Or(e.Fee.Currency, e.Money.Currency)).fee.add(e.Fee.Minor)
 	}
 }
 
@@ -55,7 +76,7 @@ func (t totals) row(e *models.Entry) {
 	if !e.Adjusts {
 		sum.count++
 	}
-	add(&sum.amount, e.Money.Minor)
+	sum.amount.add(e.Money.Minor)
 }
 
 // forget takes a row out again that entry has added.
@@ -65,9 +86,9 @@ func (t totals) forget(e *models.Entry) {
 	}
 	sum := t.of(e.Kind, e.Money.Currency)
 	sum.count--
-	add(&sum.amount, -e.Money.Minor)
+	sum.amount.add(-e.Money.Minor)
 	if e.Fee.Minor != 0 {
-		add(&t.of(e.Kind, cmp.Or(e.Fee.Currency, e.Money.Currency)).fee, -e.Fee.Minor)
+		t.of(e.Kind, cmp.Or(e.Fee.Currency, e.Money.Currency)).fee.add(-e.Fee.Minor)
 	}
 }
 
@@ -89,21 +110,16 @@ func (t totals) twice() string {
 func (t totals) local(l *local) {
 	sum := t.of(l.kind, l.money.Currency)
 	sum.count++
-	add(&sum.amount, l.money.Minor)
+	sum.amount.add(l.money.Minor)
 }
 
 func (t totals) merge(o totals) {
 	for k, sum := range o {
 		into := t.of(k.kind, k.currency)
 		into.count += sum.count
-		into.amount.Add(&into.amount, &sum.amount)
-		into.fee.Add(&into.fee, &sum.fee)
+		into.amount.merge(&sum.amount)
+		into.fee.merge(&sum.fee)
 	}
-}
-
-func add(sum *big.Int, minor int64) {
-	var n big.Int
-	sum.Add(sum, n.SetInt64(minor))
 }
 
 // kindOrder is how kinds are listed.
@@ -116,9 +132,9 @@ var kindOrder = []models.TransactionKind{
 func (t totals) report(fees bool) []Total {
 	list := make([]Total, 0, len(t))
 	for k, sum := range t {
-		line := Total{Kind: k.kind, Currency: k.currency, Count: sum.count, Amount: major(&sum.amount, k.currency)}
+		line := Total{Kind: k.kind, Currency: k.currency, Count: sum.count, Amount: major(sum.amount.value(), k.currency)}
 		if fees {
-			line.Fee = major(&sum.fee, k.currency)
+			line.Fee = major(sum.fee.value(), k.currency)
 		}
 		list = append(list, line)
 	}

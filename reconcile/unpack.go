@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"hash"
+	"hash/maphash"
 	"io"
 	"io/fs"
 
@@ -36,7 +37,7 @@ type input struct {
 	leaf
 	label     string // its name in the report
 	content   string // sha256 of it unpacked, hex
-	sha1      string // of it unpacked, hex
+	mark      uint64 // a hash of it unpacked that costs little, of this process only: it is read twice, and must be the same
 	statement models.Statement
 	rows      int64  // that it had
 	twin      *input // an earlier one with the same content, which is read instead
@@ -51,20 +52,37 @@ func (in *input) hash() string {
 	return in.content
 }
 
+var markSeed = maphash.MakeSeed()
+
+func newMark() *maphash.Hash {
+	h := &maphash.Hash{}
+	h.SetSeed(markSeed)
+	return h
+}
+
 // inspect reads a file to its end and hashes all that lies in it, before anything is made of its content.
 func inspect(f File, p Provider) (*outer, []*input, error) {
 	o := &outer{file: f}
 	var inputs []*input
 	packed := sha256.New()
 	err := o.walk(packed, unpacking{provider: p, leaf: func(l leaf, r io.Reader) error {
-		content, weak := sha256.New(), sha1.New() //nolint:gosec // as above
-		if _, err := io.Copy(io.MultiWriter(content, weak), r); err != nil {
+		mark, content := newMark(), sha256.New()
+		into := io.Writer(mark)
+		if !l.plain {
+			into = io.MultiWriter(mark, content)
+		}
+		if _, err := io.Copy(into, r); err != nil {
 			return unpackError(l.name, err)
 		}
-		inputs = append(inputs, &input{outer: o, leaf: l, content: sum(content), sha1: sum(weak)})
+		inputs = append(inputs, &input{outer: o, leaf: l, content: hexOf(content), mark: mark.Sum64()})
 		return nil
 	}})
-	o.packed = sum(packed)
+	o.packed = hexOf(packed)
+	for _, in := range inputs {
+		if in.plain {
+			in.content = o.packed
+		}
+	}
 	if err == nil && f.SHA256 != "" && f.SHA256 != o.packed {
 		err = &models.FileError{File: f.Name, What: "is not what was archived: its hash is " + o.packed[:12] + "…, the archive lists " + f.SHA256[:min(12, len(f.SHA256))] + "…",
 			Next: "somebody changed it; move it away and fetch it again by `app fetch`"}
@@ -72,7 +90,7 @@ func inspect(f File, p Provider) (*outer, []*input, error) {
 	return o, inputs, err
 }
 
-func sum(h hash.Hash) string { return hex.EncodeToString(h.Sum(nil)) }
+func hexOf(h hash.Hash) string { return hex.EncodeToString(h.Sum(nil)) }
 
 // walk opens the file and goes through what lies in it. Every byte of the file itself goes through raw, unless one leaf only is
 // wanted.
@@ -111,7 +129,7 @@ func (in *input) read(p Provider, each func(io.Reader) error) error {
 		if !found {
 			return nil
 		}
-		c := &checked{Reader: r, in: in, seen: sha256.New()}
+		c := &checked{Reader: r, in: in, seen: newMark()}
 		if err := each(c); err != nil {
 			return err
 		}
@@ -123,6 +141,16 @@ func (in *input) read(p Provider, each func(io.Reader) error) error {
 	return err
 }
 
+// sha1 reads the content once more: hardly any provider asks for it.
+func (in *input) sha1(p Provider) (string, error) {
+	h := sha1.New() //nolint:gosec // as above
+	err := in.read(p, func(r io.Reader) error {
+		_, err := io.Copy(h, r)
+		return err
+	})
+	return hexOf(h), err
+}
+
 func (in *input) changed() error {
 	return &models.FileError{File: in.name, What: "changed while it was read", Next: "run again when it is complete"}
 }
@@ -130,12 +158,12 @@ func (in *input) changed() error {
 type checked struct {
 	io.Reader
 	in   *input
-	seen hash.Hash
+	seen *maphash.Hash
 }
 
 func (c *checked) Read(p []byte) (int, error) {
 	n, err := c.Reader.Read(p)
-	c.seen.Write(p[:n])
+	_, _ = c.seen.Write(p[:n]) // it never fails
 	return n, err
 }
 
@@ -144,7 +172,7 @@ func (c *checked) same() error {
 	if _, err := io.Copy(io.Discard, c); err != nil {
 		return unpackError(c.in.name, err)
 	}
-	if sum(c.seen) != c.in.content {
+	if c.seen.Sum64() != c.in.mark {
 		return c.in.changed()
 	}
 	return nil
