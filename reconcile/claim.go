@@ -106,8 +106,8 @@ func (r *run) onlyByNumber(e *models.Entry) *local {
 	}
 	if r.numbered == nil {
 		r.numbered = map[string][]*local{}
-		for n, l := range r.match.locals {
-			if number, ok := strings.CutPrefix(l.id, l.parent+":"); ok && l.parent != "" && l.kind == models.Refund && n == l.key() {
+		for l := range r.match.locals.all() {
+			if number, ok := strings.CutPrefix(l.id, l.parent+":"); ok && l.parent != "" && l.kind == models.Refund {
 				r.numbered[number] = append(r.numbered[number], l)
 			}
 		}

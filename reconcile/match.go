@@ -20,7 +20,7 @@ type matcher struct {
 
 	read    time.Time // how far the book has been read
 	ended   bool
-	locals  map[name]*local  // by every name
+	locals  localTable
 	waiting map[name][]*held // by every name; several rows may claim one
 	waits   int              // rows in waiting
 	differ  []*held          // pairs that do not agree
@@ -51,7 +51,7 @@ type held struct {
 }
 
 func newMatcher(next func() (*timed, error), from, to time.Time, elsewhere bool) *matcher {
-	return &matcher{next: next, from: from, to: to, elsewhere: elsewhere, most: waitingMax, locals: map[name]*local{}, waiting: map[name][]*held{}}
+	return &matcher{next: next, from: from, to: to, elsewhere: elsewhere, most: waitingMax, locals: newLocalTable(), waiting: map[name][]*held{}}
 }
 
 // entry takes the statement's next row, which is the caller's again when it returns.
@@ -66,7 +66,7 @@ func (m *matcher) entry(e *models.Entry, at place) error {
 		return m.spill.entry(e, at)
 	}
 	if l := m.find(e); l != nil {
-		m.dropLocal(l)
+		m.locals.drop(l)
 		m.join(e, at, l)
 		return nil
 	}
@@ -129,7 +129,7 @@ func (m *matcher) take() error {
 		m.join(&h.Entry, h.place, m.keep(&t.local))
 		return nil
 	}
-	m.store(m.keep(&t.local))
+	m.locals.add(m.keep(&t.local))
 	return m.checkRoom()
 }
 
@@ -143,17 +143,6 @@ func (m *matcher) keep(l *local) *local {
 	}
 	kept := *l
 	return &kept
-}
-
-// store lets a row of the book wait for its entry.
-func (m *matcher) store(l *local) {
-	m.locals[l.key()] = l // its own id is nobody else's; a further name may be
-	if l.providerID == "" {
-		return
-	}
-	if n := (name{l.kind, l.providerID}); m.locals[n] == nil {
-		m.locals[n] = l
-	}
 }
 
 // join lets a pair go that agrees, and keeps one that does not.
@@ -186,16 +175,16 @@ func isBegun(e *models.Entry, l *local) bool {
 
 // find looks for an entry's partner: by the names it gives, its own id first, then by what stands in for an id.
 func (m *matcher) find(e *models.Entry) *local {
-	if l := m.locals[name{e.Kind, e.TransactionID}]; l != nil {
+	if l := m.locals.get(e.Kind, e.TransactionID); l != nil {
 		return l
 	}
 	for _, id := range e.Aliases {
-		if l := m.locals[name{e.Kind, id}]; l != nil {
+		if l := m.locals.get(e.Kind, id); l != nil {
 			return l
 		}
 	}
 	for _, id := range standIns(e) {
-		if l := m.locals[name{e.Kind, id}]; l != nil && l.isStandInFor(e) {
+		if l := m.locals.get(e.Kind, id); l != nil && l.isStandInFor(e) {
 			return l
 		}
 	}
@@ -227,19 +216,6 @@ func (m *matcher) awaitedUnder(l *local, id string) (own, other *held) {
 		}
 	}
 	return nil, other
-}
-
-func (m *matcher) dropLocal(l *local) {
-	m.dropName(l, l.id)
-	if l.providerID != "" {
-		m.dropName(l, l.providerID)
-	}
-}
-
-func (m *matcher) dropName(l *local, id string) {
-	if n := (name{l.kind, id}); m.locals[n] == l {
-		delete(m.locals, n)
-	}
 }
 
 func (m *matcher) dropHeld(h *held) {

@@ -74,7 +74,7 @@ func (r *run) readFiles(ctx context.Context) error {
 		if in.twin != nil {
 			continue
 		}
-		sheet := sheet{totals: totals{}, idle: totals{}}
+		sheet := sheet{tally: newTally(), idle: totals{}}
 		if err := r.scan(ctx, i, func(e *models.Entry, at place) error { return r.take(&sheet, e, at) }); err != nil {
 			return err
 		}
@@ -116,7 +116,7 @@ func (r *run) readFiles(ctx context.Context) error {
 
 // sheet is what is counted of one file while it is read.
 type sheet struct {
-	totals
+	tally
 	idle        totals
 	entries     int64
 	money       int64 // rows that are compared
@@ -129,7 +129,7 @@ type sheet struct {
 // take sorts one row by its kind. Only movements of our own are compared; the others are counted.
 func (r *run) take(s *sheet, e *models.Entry, at place) error {
 	s.entries++
-	s.totals.entry(e)
+	s.tally.entry(e)
 	if isIdle(e.Status) {
 		s.idle.row(e)
 	}

@@ -19,7 +19,7 @@ type recentPair struct {
 	local local
 }
 
-const recentPairs = 4096 // a power of two
+const recentPairs = 512 // what is about them stays in the processor's cache
 
 func (r *recent) of(id string) *recentPair {
 	return &r.pairs[maphash.String(r.seed, id)%recentPairs]

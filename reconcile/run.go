@@ -125,7 +125,7 @@ type run struct {
 	adjusts       []*held
 
 	match        *matcher
-	booked       totals
+	booked       tally
 	transactions int64
 
 	numbered map[string][]*local                 // refunds stored behind their payment's id, by the shop's number
@@ -141,7 +141,7 @@ type run struct {
 }
 
 func runOnce(ctx context.Context, book *ledger.Ledger, a Account, src Source, day Day, o Options, lease *ledger.Lease) (*Report, error) {
-	r := &run{book: book, account: a, day: day, progress: o.Progress, stated: totals{}, idle: totals{}, booked: totals{}, payouts: map[string]ledger.Payout{},
+	r := &run{book: book, account: a, day: day, progress: o.Progress, stated: totals{}, idle: totals{}, booked: newTally(), payouts: map[string]ledger.Payout{},
 		used: map[name]bool{}, disputed: map[name][]models.Transaction{}, words: interner{}, controlTotals: controlAgree}
 	r.from, r.to = day.Bounds(a.Zone, a.Cut)
 	if err := r.findFiles(ctx, src); err != nil {

@@ -107,7 +107,7 @@ func (r *run) suspects(left []*held, rows map[ledger.Name]models.Transaction) ma
 	suspects := map[name]bool{}
 	for _, h := range left {
 		for _, c := range r.candidates(&h.Entry, rows) {
-			if l := localOf(c.row); r.inDay(c.row.OccurredAt) && r.match.locals[l.key()] == nil && !pairs[l.key()] {
+			if l := localOf(c.row); r.inDay(c.row.OccurredAt) && r.match.locals.get(l.kind, l.id) == nil && !pairs[l.key()] {
 				for _, n := range append(h.names(), l.names()...) {
 					suspects[n] = true
 				}
@@ -154,10 +154,8 @@ func (r *run) readAgain(ctx context.Context, suspects map[name]bool, left []*hel
 // settleBook is what the book holds of the day and the statement does not.
 func (r *run) settleBook(ctx context.Context) error {
 	var keys []name
-	seen := map[name]bool{} // a row has two names at most, and either may be gone
-	for _, l := range r.match.locals {
-		if l.status == models.StatusSucceeded && !r.used[l.key()] && !seen[l.key()] {
-			seen[l.key()] = true
+	for l := range r.match.locals.all() {
+		if l.status == models.StatusSucceeded && !r.used[l.key()] {
 			keys = append(keys, l.key())
 		}
 	}

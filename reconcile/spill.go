@@ -27,7 +27,7 @@ type spill struct {
 
 // checkRoom sends everything by way of the disk when too much waits.
 func (m *matcher) checkRoom() error {
-	if len(m.locals)+m.waits <= m.most {
+	if m.locals.n+m.waits <= m.most {
 		return nil
 	}
 	locals, err := newParts()
@@ -39,11 +39,9 @@ func (m *matcher) checkRoom() error {
 		return err
 	}
 	s := &spill{seed: maphash.MakeSeed(), locals: locals, entries: entries}
-	for n, l := range m.locals {
-		if n == l.key() {
-			if err := s.local(l); err != nil {
-				return err
-			}
+	for l := range m.locals.all() {
+		if err := s.local(l); err != nil {
+			return err
 		}
 	}
 	waiting := m.awaiting()
@@ -53,7 +51,7 @@ func (m *matcher) checkRoom() error {
 			return err
 		}
 	}
-	m.locals, m.waiting, m.waits, m.free, m.spill = map[name]*local{}, map[name][]*held{}, 0, nil, s
+	m.locals, m.waiting, m.waits, m.free, m.spill = newLocalTable(), map[name][]*held{}, 0, nil, s
 	return nil
 }
 
@@ -84,12 +82,12 @@ func (m *matcher) joinSpilled() error {
 	}
 	slices.SortFunc(s.left, func(a, b *local) int { return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.id, b.id)) })
 	for _, l := range s.left {
-		m.store(l)
+		m.locals.add(l)
 	}
 	sortHeld(s.alone)
 	for _, h := range s.alone {
 		if l := m.find(&h.Entry); l != nil {
-			m.dropLocal(l)
+			m.locals.drop(l)
 			if h.pair = l; !m.agrees(&h.Entry, l) {
 				m.differ = append(m.differ, h)
 			}

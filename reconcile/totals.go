@@ -56,6 +56,39 @@ func (t totals) of(kind models.TransactionKind, currency string) *total {
 	return t[k]
 }
 
+// tally is totals that are added to row by row: mostly the same sum as the row before.
+type tally struct {
+	totals
+	last totalKey
+	sum  *total
+}
+
+func newTally() tally { return tally{totals: totals{}} }
+
+func (t *tally) of(kind models.TransactionKind, currency string) *total {
+	if t.sum == nil || t.last.kind != kind || t.last.currency != currency {
+		t.last, t.sum = totalKey{kind, currency}, t.totals.of(kind, currency)
+	}
+	return t.sum
+}
+
+// entry is totals.entry.
+func (t *tally) entry(e *models.Entry) {
+	if e.Fee.Minor != 0 || e.Adjusts || isIdle(e.Status) {
+		t.totals.entry(e)
+		return
+	}
+	sum := t.of(e.Kind, e.Money.Currency)
+	sum.count++
+	sum.amount.add(e.Money.Minor)
+}
+
+func (t *tally) local(l *local) {
+	sum := t.of(l.kind, l.money.Currency)
+	sum.count++
+	sum.amount.add(l.money.Minor)
+}
+
 // entry adds a statement's row, unless it says that no money has moved. A fee may be in another currency than its payment.
 func (t totals) entry(e *models.Entry) {
 	if isIdle(e.Status) {
@@ -105,12 +138,6 @@ func (t totals) twice() string {
 		return ""
 	}
 	return "; the totals of what is not compared (" + strings.Join(kinds, ", ") + ") are those of all reports together"
-}
-
-func (t totals) local(l *local) {
-	sum := t.of(l.kind, l.money.Currency)
-	sum.count++
-	sum.amount.add(l.money.Minor)
 }
 
 func (t totals) merge(o totals) {
