@@ -123,16 +123,37 @@ func (b *bill) next() (bool, error) {
 // split cuts the current line into cells. The first back-tick begins the line; the others stand behind their comma.
 func (b *bill) split(want int) error {
 	b.cells = b.cells[:0]
-	rest, more := strings.TrimPrefix(b.text, "`"), true
-	for more {
+	for rest, more := strings.TrimPrefix(b.text, "`"), true; more; {
 		var cell string
-		cell, rest, more = strings.Cut(rest, ",`")
-		b.cells = append(b.cells, strings.TrimSpace(strings.TrimPrefix(cell, bom)))
+		cell, rest, more = cutCell(rest)
+		b.cells = append(b.cells, trimmed(cell))
 	}
 	if len(b.cells) != want {
 		return b.cut("%d cells, the header has %d: the row is cut or damaged", len(b.cells), want)
 	}
 	return nil
+}
+
+// cutCell is strings.Cut at comma and back-tick, of which a comma is looked for: 27 cells a row are many.
+func cutCell(text string) (cell, rest string, more bool) {
+	for from := 0; ; {
+		i := strings.IndexByte(text[from:], ',')
+		if i < 0 {
+			return text, "", false
+		}
+		if from += i + 1; from < len(text) && text[from] == '`' {
+			return text[:from-1], text[from+1:], true
+		}
+	}
+}
+
+// trimmed is a cell without blanks around it, and without a byte-order mark, at hardly any cost where there is neither.
+func trimmed(cell string) string {
+	plain := func(c byte) bool { return c > ' ' && c < utf8.RuneSelf }
+	if cell == "" || plain(cell[0]) && plain(cell[len(cell)-1]) {
+		return cell
+	}
+	return strings.TrimSpace(strings.TrimPrefix(cell, bom))
 }
 
 func (b *bill) has(name string) bool { _, ok := b.columns[name]; return ok }

@@ -23,6 +23,9 @@ func parseYuan(s string) (yuan, bool) {
 	if s == "" {
 		return 0, true
 	}
+	if n, ok := parseFen(s); ok {
+		return n, true
+	}
 	body := strings.TrimPrefix(s, "-")
 	whole, frac, dotted := strings.Cut(body, ".")
 	if whole == "" || len(whole) > yuanWholeMax || dotted && frac == "" {
@@ -49,6 +52,25 @@ func parseYuan(s string) (yuan, bool) {
 		n = -n
 	}
 	return n, true
+}
+
+// parseFen reads what nearly all amounts look like: digits, a point, two digits.
+func parseFen(s string) (n yuan, ok bool) {
+	point := len(s) - 3
+	if point < 1 || point > yuanWholeMax || s[point] != '.' {
+		return 0, false
+	}
+	for i := range len(s) {
+		if i == point {
+			continue
+		}
+		digit := s[i] - '0'
+		if digit > 9 {
+			return 0, false
+		}
+		n = n*10 + yuan(digit)
+	}
+	return n * (yuanOne / 100), true
 }
 
 // trimZeros drops decimals that say nothing, so that 19.990000 is 19.99.

@@ -27,3 +27,19 @@ func TestFeeIsRoundedHalfAwayFromZero(t *testing.T) {
 		}
 	}
 }
+
+// TestUsualAmounts: the short way to read an amount gives what the long one does, or nothing.
+func TestUsualAmounts(t *testing.T) {
+	for _, s := range []string{"0.00", "12.34", "999999999999.99", "1234567890123.00", "-1.00", "1.2", "1.234", ".12", "1..2", "1.2a", "a.12", "00.10", "12", "1,2.00", "１.00"} {
+		if n, ok := parseFen(s); ok {
+			if want, known := parseYuan(s + "0"); !known || n != want {
+				t.Errorf("%q is %d, %v; with a zero behind it %d, %v", s, n, ok, want, known)
+			}
+		}
+	}
+	for s, want := range map[string]yuan{"0.00": 0, "12.34": 12_34000, "999999999999.99": 999999999999_99000} {
+		if n, ok := parseFen(s); !ok || n != want {
+			t.Errorf("%q is %d, %v; want %d", s, n, ok, want)
+		}
+	}
+}
