@@ -26,7 +26,8 @@ type Account struct {
 	Edge         time.Duration  // near a bound of the day, an unmatched row waits for the neighbouring day
 	Lag          int            // days that missing_provider may wait, for providers that settle in batches
 	Elsewhere    bool           // its orders are not kept here
-	Statements   []string       // patterns of the daily run's files, already joined with the configuration's folder
+	Fees         []reconcile.FeeRule
+	Statements   []string // patterns of the daily run's files, already joined with the configuration's folder
 }
 
 // accountName is what may stand in a URL and in a file's name as it is.
@@ -48,7 +49,7 @@ func readAccounts(s *section) []*Account {
 			s.r.fail(node, "accounts[%d]: empty", i)
 		}
 		item := s.r.section(node, fmt.Sprintf("accounts[%d].", i), "name", "provider", "time_zone", "statements", "day_cut", "edge", "lag",
-			"orders", "livemode", "settings", "settings_file")
+			"orders", "livemode", "settings", "settings_file", "fees")
 		a := readAccount(item)
 		if first, twice := lines[a.Name]; twice {
 			item.fail("name", "%s is the name of another account too, line %d", a.Name, first)
@@ -92,6 +93,7 @@ func readAccount(s *section) *Account {
 		readCalendar(s, a)
 		checkDated(s, a)
 	}
+	a.Fees = readFees(s)
 	return a
 }
 

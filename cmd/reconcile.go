@@ -221,7 +221,7 @@ func (a *Account) reconciled() reconcile.Account {
 	}
 	return reconcile.Account{
 		Name: a.Name, ProviderName: a.ProviderName, Provider: a.Provider, Zone: a.Zone, Cut: a.Cut, Edge: edge, Lag: a.Lag,
-		OrdersElsewhere: a.Elsewhere, Statements: a.Statements,
+		OrdersElsewhere: a.Elsewhere, Statements: a.Statements, Fees: a.Fees,
 	}
 }
 

@@ -41,6 +41,23 @@ func (l *Ledger) PayoutSteps(ctx context.Context, account string, ids []string) 
 	return list, err
 }
 
+// PayoutsBefore are the payouts or batches, by what their rows carry, that earlier runs of a date have told anything of, and those whose
+// gaps wait for the date.
+func (l *Ledger) PayoutsBefore(ctx context.Context, account, date string) (ids []string, err error) {
+	b := l.sql("SELECT payout_id FROM payout_steps WHERE account = ").arg(account).add(" AND date = ").arg(date)
+	b.add(" UNION SELECT CASE batch WHEN '' THEN payout_id ELSE batch END FROM payouts WHERE account = ").arg(account).add(" AND date = ").arg(date)
+	b.add(" UNION SELECT transaction_id FROM gaps WHERE account = ").arg(account).add(" AND kind = ").arg(string(models.GapPayout))
+	b.add(" AND entry_kind = ").arg(string(models.Payout)).add(" AND (date = ").arg(date).add(" OR state = 'carried' AND waits_for LIKE ").arg(`%"` + date + `"%`)
+	b.add(" OR decided_on <> '' AND decided_on = ").arg(date).add(") ORDER BY 1")
+	err = query(l.read.WithContext(ctx), b.String(), b.args, func(rows *sql.Rows) error {
+		var id string
+		err := rows.Scan(&id)
+		ids = append(ids, id)
+		return err
+	})
+	return ids, err
+}
+
 func scanStep(rows *sql.Rows) (s PayoutStep, err error) {
 	var amount, fee string
 	if err = rows.Scan(&s.PayoutID, &s.Date, &s.Kind, &s.Currency, &s.Count, &amount, &fee, &s.Whole); err != nil {

@@ -40,9 +40,11 @@ type Side struct {
 	Amount   string `json:"amount"`
 	Currency string `json:"currency"`
 	Status   string `json:"status"`
-	Fee      string `json:"fee,omitempty"` // where it is what differs
-	File     string `json:"file,omitempty"`
-	Line     int    `json:"line,omitempty"`
+	// Fee is told where it is what differs: the statement's, and on the book's side what the account's fee schedule asks for. In major
+	// units of Currency, or with its own currency behind it.
+	Fee  string `json:"fee,omitempty"`
+	File string `json:"file,omitempty"`
+	Line int    `json:"line,omitempty"`
 }
 
 // GapKind is what kind of difference it is. The words are the contract's.

@@ -15,6 +15,8 @@ type Statement struct {
 	Next string
 	// Batch is true for settlement batches, whose rows may lie outside the day.
 	Batch bool
+	// WholePayouts is true for a report that has all rows of every payout in it: what other files have of them is the same told twice.
+	WholePayouts bool
 	// Totals is true when the file carried control totals of its own; the reader has checked them before it returns.
 	Totals bool
 	// Only is the one kind of transactions that a file of this sort can hold; "" is any. A bill of payments only says nothing about
@@ -55,12 +57,17 @@ type Entry struct {
 	ParentID      string
 	OrderID       string
 	RefundOrderID string
-	Money         Money  // the amount the callback spoke of, without sign
-	Fee           Money  // what the provider kept; negative when it gave back
-	PayoutID      string // the payout or settlement batch that the row is part of; "": the file does not say
-	Status        TransactionStatus
-	StatusText    string // the provider's own word, for people
-	UnknownKind   string // the provider's word for the kind when it is one the reader does not know; Kind is then EntryAdjustment
+	Money         Money // the amount the callback spoke of, without sign
+	Fee           Money // what the provider kept; negative when it gave back; Currency "": the file does not tell fees
+	// FeeDue is what the account's fee schedule asks for, where Fee is something else: set by the run, no reader knows it.
+	FeeDue Money
+	// Gross is what the row moved in the balance before its fee, negative when it left us, in the balance's currency; told where Money is
+	// not that (Moved): a payment in yen that was settled in dollars.
+	Gross       Money
+	PayoutID    string // the payout or settlement batch that the row is part of; "": the file does not say
+	Status      TransactionStatus
+	StatusText  string // the provider's own word, for people
+	UnknownKind string // the provider's word for the kind when it is one the reader does not know; Kind is then EntryAdjustment
 	// Adjusts is true for a row that changes the amount of the row of the same kind and id (partial capture): Money is then signed.
 	Adjusts bool
 	// Part is true for one of several rows that a movement may be given in, such as the captures of a payment. Rows of one id whose
@@ -70,6 +77,23 @@ type Entry struct {
 	Final      bool
 	OccurredAt time.Time
 	Line       int // of the unpacked file, from 1
+}
+
+// Moved is what the row moved in the balance before its fee, negative when it left us, in the balance's currency: Gross, or else Money with
+// the sign of its kind. A row that says that no money has moved, or in words we do not know, has moved none.
+func (e *Entry) Moved() Money {
+	switch {
+	case e.Gross.Currency != "":
+		return e.Gross
+	case e.Status != StatusSucceeded:
+		return Money{Currency: e.Money.Currency}
+	}
+	m := e.Money
+	switch e.Kind {
+	case Refund, Chargeback, Payout, EntryFee: // of a fee Money is what was kept
+		m.Minor = -m.Minor
+	}
+	return m
 }
 
 // Kinds of statement rows that are not transactions: kept in the totals, never compared, never of a wrong day.

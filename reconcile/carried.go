@@ -38,7 +38,7 @@ func (r *run) waits(days []string, kind models.TransactionKind) bool {
 
 // loadNeighbours reads what earlier runs left to this one, and which of the days that matter have been run.
 func (r *run) loadNeighbours(ctx context.Context) (err error) {
-	wanted := func(g *models.Gap) bool { return r.concerns(g) || r.explains(g) }
+	wanted := func(g *models.Gap) bool { return g.EntryKind != models.Payout && (r.concerns(g) || r.explains(g)) }
 	if r.others, err = r.book.OneSided(ctx, r.account.Name, r.day.String(), wanted); err != nil {
 		return err
 	}
@@ -115,6 +115,7 @@ func (r *run) settleAwaitedRow(g *models.Gap, e *held, t *models.Transaction, bo
 		return
 	}
 	r.used[localOf(t).key()] = true
+	r.feeOfGap(g, &e.Entry)
 	if own := DayOf(t.OccurredAt, r.account.Zone, r.account.Cut).String(); own != g.Date {
 		r.cross(localOf(t).key(), g.Date)
 	}

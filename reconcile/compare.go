@@ -1,6 +1,11 @@
 package reconcile
 
-import "paybook/models"
+import (
+	"cmp"
+	"slices"
+
+	"paybook/models"
+)
 
 // verdict is what comparing a pair comes to. kind is "" when nothing is wrong.
 type verdict struct {
@@ -14,24 +19,23 @@ const (
 	differsCurrency = "currency"
 	differsAmount   = "amount"
 	differsStatus   = "status"
+	differsFee      = "fee"
 )
 
 // compare holds a statement's row against the book's. Differences between the two go first; then what the book already knows to be
-// wrong with its order. elsewhere: the account's orders are not kept here.
+// wrong with its order; then the row's fee. elsewhere: the account's orders are not kept here.
 func compare(e *models.Entry, l *local, elsewhere bool) verdict {
 	v := verdict{differs: differences(e, l)}
 	if len(v.differs) > 0 {
 		v.kind = kindOf(v.differs[0], e.Status)
-		return v
+	} else if misfit, ok := misfits[l.outcome]; ok && l.status == models.StatusSucceeded && !(elsewhere && l.outcome == models.OutcomeNoOrder) {
+		v = misfit
 	}
-	if l.status != models.StatusSucceeded || l.outcome == models.OutcomeApplied {
-		return v
+	if e.FeeDue.Currency != "" {
+		v.differs = append(slices.Clip(v.differs), differsFee)
+		v.kind = cmp.Or(v.kind, models.GapFee)
 	}
-	misfit, ok := misfits[l.outcome]
-	if !ok || elsewhere && l.outcome == models.OutcomeNoOrder {
-		return v
-	}
-	return misfit
+	return v
 }
 
 // misfits are the outcomes that are a gap although both sides agree.

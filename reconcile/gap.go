@@ -148,6 +148,9 @@ func (r *run) gap(f finding) models.Gap {
 	}
 	if e := f.entry; e != nil {
 		of = identity(&e.Entry)
+		if g.Ledger != nil && e.FeeDue.Currency != "" {
+			g.Ledger.Fee = feeText(e.FeeDue, g.Ledger.Currency)
+		}
 		g.ParentID, g.RefundOrderID = cmp.Or(e.ParentID, g.ParentID), cmp.Or(e.RefundOrderID, g.RefundOrderID)
 		if f.of == nil {
 			g.Statement = r.side(e)
@@ -170,15 +173,19 @@ func (r *run) gap(f finding) models.Gap {
 }
 
 func (r *run) side(e *held) *models.Side {
-	return &models.Side{Amount: e.Money.Text(), Currency: e.Money.Currency, Status: string(e.Status),
+	s := &models.Side{Amount: e.Money.Text(), Currency: e.Money.Currency, Status: string(e.Status),
 		File: r.inputs[e.place.file].label, Line: e.Line}
+	if e.FeeDue.Currency != "" {
+		s.Fee = feeText(e.Fee, s.Currency)
+	}
+	return s
 }
 
 // gapKinds is the order in which kinds are listed.
 var gapKinds = []models.GapKind{
 	models.GapMissingLocal, models.GapMissingProvider, models.GapConflict, models.GapCurrency, models.GapAmount, models.GapStatus,
 	models.GapUnknownStatus, models.GapDuplicateEntry, models.GapWrongDay, models.GapUnknownOrder, models.GapPaidAfterClose,
-	models.GapDuplicatePayment, models.GapNotAllowed,
+	models.GapDuplicatePayment, models.GapNotAllowed, models.GapFee, models.GapPayout,
 }
 
 func sortGaps(gaps []*models.Gap) {

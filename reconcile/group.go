@@ -78,6 +78,9 @@ func (r *run) settleGroup(g *group) {
 		return
 	}
 	r.compared -= int64(len(repeats) + len(taken))
+	for _, h := range repeats {
+		r.forgetStep(h, first)
+	}
 	if len(repeats) > 0 {
 		r.found(finding{verdict: verdict{kind: models.GapDuplicateEntry}, entry: first, row: t, rows: append([]*held{first}, repeats...)})
 	}
@@ -86,6 +89,7 @@ func (r *run) settleGroup(g *group) {
 		e.Status, e.StatusText = models.StatusReversed, taken[0].StatusText
 	}
 	r.adjust(&e, g.adjusts)
+	r.feeOfGroup(&e, first, g.adjusts)
 	if t != nil {
 		r.settlePair(&e, t)
 	} else {
@@ -131,6 +135,7 @@ func (r *run) dropCopies(g *group) {
 			r.compared--
 			r.copies++
 			r.stated.forget(&h.Entry)
+			r.forgetStep(h, first)
 		}
 		return copied
 	})

@@ -133,7 +133,8 @@ func (r *run) take(s *sheet, e *models.Entry, at place) error {
 	if isIdle(e.Status) {
 		s.idle.row(e)
 	}
-	s.noteKind(e)
+	s.noteKind(&e)
+	r.addStep(&e, at.file)
 	switch {
 	case e.Kind == models.Payout:
 		r.payouts[e.TransactionID] = payoutOf(e, r.inputs[at.file].label)
@@ -155,6 +156,7 @@ func (r *run) take(s *sheet, e *models.Entry, at place) error {
 		}
 	}
 	r.compared++
+	r.feeDiffers(&e)
 	return r.match.entry(e, at)
 }
 

@@ -28,8 +28,9 @@ type Account struct {
 	// Lag is for how many days a transaction that the statement does not have waits for later ones: for providers that settle
 	// in batches.
 	Lag             int
-	OrdersElsewhere bool     // this account's orders are not kept here
-	Statements      []string // where the daily run looks: see Folder
+	OrdersElsewhere bool      // this account's orders are not kept here
+	Statements      []string  // where the daily run looks: see Folder
+	Fees            []FeeRule // the fee schedule, in the order in which it is looked through; none: fees are not checked
 }
 
 // Options of Run. The zero value is usable.
@@ -121,8 +122,13 @@ type run struct {
 	stated        totals
 	idle          totals // what the statement's rows that moved nothing add up to: a summary counts them too
 	controlTotals string
-	payouts       map[string]ledger.Payout
+	payouts       map[string]ledger.Payout // that the files tell, by id
+	paid          paidRows
+	ownSteps      []ledger.PayoutStep
+	bridges       []Bridge
+	unpaid        []Bridge
 	adjusts       []*held
+	fees          []feeRule
 
 	match        *matcher
 	booked       tally
@@ -144,6 +150,7 @@ func runOnce(ctx context.Context, book *ledger.Ledger, a Account, src Source, da
 	r := &run{book: book, account: a, day: day, progress: o.Progress, stated: totals{}, idle: totals{}, booked: newTally(), payouts: map[string]ledger.Payout{},
 		used: map[name]bool{}, disputed: map[name][]models.Transaction{}, words: interner{}, controlTotals: controlAgree}
 	r.from, r.to = day.Bounds(a.Zone, a.Cut)
+	r.fees = feeRules(&r.account)
 	if err := r.findFiles(ctx, src); err != nil {
 		return nil, err
 	}
@@ -172,6 +179,7 @@ func (r *run) compare(ctx context.Context) (err error) {
 	if len(r.inputs) == 0 {
 		r.controlTotals = controlNone
 	}
+	defer r.noteFees()
 	return r.settle(ctx)
 }
 

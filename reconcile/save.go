@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"maps"
 	"slices"
 	"time"
 
@@ -19,16 +18,13 @@ import (
 // would be in memory several times over.
 const storedReportMax = 4 << 20
 
-func payoutOf(e *models.Entry, file string) ledger.Payout {
-	return ledger.Payout{PayoutID: e.TransactionID, Money: e.Money, Status: e.Status, OccurredAt: e.OccurredAt, File: file}
-}
-
 // save writes the run with all it has found and returns its report; a dry run only makes the report.
 func (r *run) save(ctx context.Context, o Options, lease *ledger.Lease) (*Report, error) {
 	now := o.Now()
 	run := models.Run{Account: r.account.Name, Provider: r.account.ProviderName, Date: r.day.String(), TimeZone: r.account.Zone.String(),
 		Entries: r.entries, ControlTotals: r.controlTotals, CreatedAt: now}
-	found := ledger.Findings{Turn: r.turn, Lease: lease, Kinds: r.kinds(), Gaps: r.gaps, Healed: r.healed, Crossed: r.crossed, Payouts: r.sortedPayouts()}
+	found := ledger.Findings{Turn: r.turn, Lease: lease, Kinds: r.kinds(), Gaps: r.gaps, Healed: r.healed, Crossed: r.crossed, Payouts: r.sortedPayouts(),
+		Steps: r.ownSteps}
 	for _, f := range r.files {
 		run.Files = append(run.Files, models.RunFile{Name: f.label, SHA256: f.packed})
 	}
@@ -53,14 +49,6 @@ func (r *run) save(ctx context.Context, o Options, lease *ledger.Lease) (*Report
 		return errors.Join(keepReport(run, report), r.sign(run, report, &found))
 	})
 	return report, err
-}
-
-func (r *run) sortedPayouts() []ledger.Payout {
-	list := make([]ledger.Payout, 0, len(r.payouts))
-	for _, id := range slices.Sorted(maps.Keys(r.payouts)) {
-		list = append(list, r.payouts[id])
-	}
-	return list
 }
 
 // keepReport keeps the report with its run, unless it is too large for that.
@@ -91,7 +79,7 @@ func (r *run) sign(run *models.Run, report *Report, found *ledger.Findings) erro
 	still.RunID = ""
 	sum := sha256.New()
 	out := json.NewEncoder(sum)
-	if err := out.Encode([]any{still, found.Payouts, found.Files}); err != nil {
+	if err := out.Encode([]any{still, found.Payouts, found.Steps, found.Files}); err != nil {
 		return err
 	}
 	for _, c := range found.Crossed {
@@ -120,7 +108,7 @@ func (r *run) report(run *models.Run, saved ledger.Saved, now time.Time) *Report
 		Ledger:   LedgerReport{Transactions: r.transactions, Totals: r.booked.report(false)},
 		Compared: r.compared, Matched: r.match.matched,
 		Gaps: []GapReport{}, Carried: []GapReport{}, Healed: []GapReport{}, Summary: map[models.GapKind]int{},
-		Payouts: len(r.payouts), Notes: slices.Clone(r.notes), Result: models.Balanced}
+		Payouts: len(r.payouts), Bridges: r.bridges, NotPaidOut: r.unpaid, Notes: slices.Clone(r.notes), Result: models.Balanced}
 	for _, f := range run.Files {
 		out.Statement.Files = append(out.Statement.Files, FileReport(f))
 	}

@@ -41,7 +41,10 @@ func (r *run) settle(ctx context.Context) error {
 	if err := r.settleBook(ctx); err != nil {
 		return err
 	}
-	return r.finishGaps(ctx)
+	if err := r.finishGaps(ctx); err != nil {
+		return err
+	}
+	return r.settlePayouts(ctx)
 }
 
 // pullBack adds the rows that were matched with what others may have a better claim to, until there are no more such claims: a row

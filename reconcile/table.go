@@ -72,6 +72,8 @@ func (p *printer) report(r *Report) {
 	p.line("  control totals: %s; %s read, %d compared, %d matched; %s in the book", r.Statement.ControlTotals,
 		plural(int(r.Statement.Entries), "row"), r.Compared, r.Matched, plural(int(r.Ledger.Transactions), "transaction"))
 	p.totals(r)
+	p.bridges("payout", r.Bridges)
+	p.bridges("not paid out", r.NotPaidOut)
 	p.gaps("", r.Gaps)
 	p.gaps("carried: waits for a neighbouring day's statement", r.Carried)
 	p.gaps("healed", r.Healed)
@@ -205,7 +207,11 @@ func sideText(s *models.Side) string {
 	if s == nil {
 		return ""
 	}
-	return plain(s.Amount + " " + s.Currency + " " + s.Status)
+	text := s.Amount + " " + s.Currency + " " + s.Status
+	if s.Fee != "" {
+		text += "\nfee " + s.Fee
+	}
+	return plainLines(text)
 }
 
 // paint colours every line of a text on its own, as a table's cell is cut into lines.
@@ -216,6 +222,15 @@ func (p *printer) paint(color, s string) string {
 	lines := strings.Split(s, "\n")
 	for i := range lines {
 		lines[i] = "\x1b[" + color + "m" + lines[i] + "\x1b[0m"
+	}
+	return strings.Join(lines, "\n")
+}
+
+// plainLines is plain for a cell of several lines.
+func plainLines(s string) string {
+	lines := strings.Split(s, "\n")
+	for i := range lines {
+		lines[i] = plain(lines[i])
 	}
 	return strings.Join(lines, "\n")
 }

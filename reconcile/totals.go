@@ -152,7 +152,7 @@ func (t totals) merge(o totals) {
 // kindOrder is how kinds are listed.
 var kindOrder = []models.TransactionKind{
 	models.Payment, models.Refund, models.Chargeback, models.RefundReversal, models.ChargebackReversal,
-	models.Payout, models.EntryFee, models.EntryConversion, models.EntryAdjustment,
+	models.Payout, models.EntryFee, models.EntryConversion, models.EntryReserve, models.EntryAdjustment,
 }
 
 // report lists the totals for the report, with fees or without.

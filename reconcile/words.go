@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"paybook/models"
@@ -33,10 +34,17 @@ func (r *run) reason(f *finding, g *models.Gap) string {
 		}
 		return "two callbacks contradict each other about this " + what + detail(f.row)
 	}
-	if f.byOrder {
-		return misfitReason(f, g, what)
+	var parts []string
+	switch {
+	case f.byOrder:
+		parts = append(parts, misfitReason(f, g, what))
+	case g.Kind != models.GapFee:
+		parts = append(parts, disagreement(f, g))
 	}
-	return disagreement(f, g)
+	if slices.Contains(f.differs, differsFee) {
+		parts = append(parts, r.feeReason(&f.entry.Entry))
+	}
+	return strings.Join(parts, "; ")
 }
 
 // disagreement says what statement and book have for each other.
@@ -175,7 +183,7 @@ func (r *run) next(f *finding, g *models.Gap) string {
 		}
 	case models.GapWrongDay:
 		return "app reconcile --date " + r.dayOf(f) + account
-	case models.GapDuplicateEntry:
+	case models.GapDuplicateEntry, models.GapFee:
 		return "app gaps resolve " + g.ID + ` --reason "asked the provider"`
 	case models.GapUnknownOrder:
 		if lacksPayment(f, g) {

@@ -41,7 +41,18 @@ func (f *settlement) entry() (models.Entry, error) {
 		f.other(&e, net)
 	}
 	f.batches.add(f, e.Kind, net)
+	e.PayoutID = f.batch()
 	return e, err
+}
+
+// batch is what the payout that settles the row is known by in every other row: the number of its batch, which each merchant account
+// counts for itself.
+func (f *settlement) batch() string {
+	number := f.Get("Batch Number")
+	if number == "" || len(f.p.merchants) == 1 {
+		return number
+	}
+	return f.Get("Merchant Account") + "/" + number
 }
 
 // movement is a row that a callback has told of: the payment by its own reference, all else by that of the modification or dispute.
@@ -66,8 +77,14 @@ func (f *settlement) movement(e *models.Entry, typ rowType, net models.Money) er
 	}
 	e.Money = gross.Abs()
 	e.Part = e.Kind == models.Payment // of which there may be more captures
-	e.Fee, err = f.fee(net.Currency)
-	return err
+	if e.Fee, err = f.fee(net.Currency); err != nil {
+		return err
+	}
+	settled := models.Money{Minor: net.Minor + e.Fee.Minor, Currency: net.Currency}
+	if e.Moved() != settled {
+		e.Gross = settled
+	}
+	return nil
 }
 
 // names: the Modification Reference is the capture of a payment, and the very thing of all else. A dispute's second chargeback has the
@@ -114,8 +131,10 @@ func (f *settlement) other(e *models.Entry, net models.Money) {
 	case models.EntryFee:
 		e.Money.Minor = -net.Minor
 	case models.Payout:
-		e.Money = net.Abs()
 		e.TransactionID = cmp.Or(reference, e.TransactionID)
+		if e.Money = net.Abs(); net.Minor > 0 {
+			e.Gross = net
+		}
 	}
 }
 
@@ -153,8 +172,11 @@ func (f *settlement) unsigned(column, currency string) (models.Money, error) {
 
 // fee may be negative, when Adyen gave back.
 func (f *settlement) fee(currency string) (models.Money, error) {
-	fee := models.Money{Currency: currency}
+	var fee models.Money // without a column for it nobody knows
 	for _, column := range feeColumns {
+		if f.Has(column) {
+			fee.Currency = currency
+		}
 		if f.Get(column) == "" {
 			continue
 		}

@@ -10,7 +10,7 @@ type rowType struct {
 }
 
 // rowTypes are the types of a settlement details report, in small letters, as their case is not the same everywhere. Those that are
-// neither movements of ours nor fees move the balance all the same, and are kept as adjustments under their own word; a type that is
+// neither movements of ours nor fees nor money held back move the balance all the same, and are kept as adjustments under their own word; a type that is
 // not here is new, and the report says so. With "externally" the money goes another way than through Adyen.
 var rowTypes = map[string]rowType{
 	"settled":                      {kind: models.Payment, credit: true},
@@ -36,14 +36,15 @@ var rowTypes = map[string]rowType{
 
 	"merchantpayout": {kind: models.Payout},
 
+	"reserveadjustment": {kind: models.EntryReserve},
+	"depositcorrection": {kind: models.EntryReserve},
+
 	"paidout":                 {kind: models.EntryAdjustment}, // to third parties
 	"paidoutreversed":         {kind: models.EntryAdjustment},
 	"internalcompanypayout":   {kind: models.EntryAdjustment},
 	"epapaid":                 {kind: models.EntryAdjustment},
 	"bankinstructionreturned": {kind: models.EntryAdjustment},
-	"depositcorrection":       {kind: models.EntryAdjustment},
 	"balancetransfer":         {kind: models.EntryAdjustment}, // from or to another batch
-	"reserveadjustment":       {kind: models.EntryAdjustment},
 	"matchedstatement":        {kind: models.EntryAdjustment},
 	"manualcorrected":         {kind: models.EntryAdjustment},
 }

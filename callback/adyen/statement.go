@@ -39,7 +39,7 @@ func (p *Provider) ReadStatement(name string, r io.Reader, zone *time.Location, 
 		return models.Statement{}, err
 	}
 	f := &settlement{Table: t, p: p, zone: zone, batches: batches{}}
-	st := models.Statement{Compared: true, Title: "settlement details report", Batch: true, Totals: true}
+	st := models.Statement{Compared: true, Title: "settlement details report", Batch: true, WholePayouts: true, Totals: true}
 	if err := everyRow(t, func() error {
 		e, err := f.entry()
 		if err != nil {

@@ -11,7 +11,7 @@ import (
 // detail is the business bill's detail with the places of the columns we read; -1 where the bill has none.
 type detail struct {
 	*table
-	tradeNo, orderID, kind, created, done, order, requestNo, fee int
+	tradeNo, orderID, kind, created, done, order, received, requestNo, fee int
 
 	payments, refunds tally
 }
@@ -19,7 +19,7 @@ type detail struct {
 func (t *table) readDetail(each func(models.Entry) error) (models.Statement, error) {
 	d := &detail{
 		table: t, tradeNo: t.column("支付宝交易号"), orderID: t.column("商户订单号"), kind: t.column("业务类型"),
-		created: t.column("创建时间"), done: t.column("完成时间"), order: t.column("订单金额"),
+		created: t.column("创建时间"), done: t.column("完成时间"), order: t.column("订单金额"), received: t.column("商家实收"),
 		requestNo: t.column("退款批次号/请求号", "退款批次号", "退款请求号"), fee: t.column("服务费"),
 		payments: tally{word: "交易"}, refunds: tally{word: "退款"},
 	}
@@ -113,6 +113,9 @@ func (d *detail) fillPayment(e *models.Entry) (err error) {
 	if e.Fee, err = d.feeAmount(); err != nil {
 		return err
 	}
+	if err := d.fillGross(e); err != nil {
+		return err
+	}
 	return d.payments.count(d.table)
 }
 
@@ -140,7 +143,22 @@ func (d *detail) fillRefund(e *models.Entry) (err error) {
 		return err
 	}
 	e.Fee.Minor = -e.Fee.Minor // given back
+	if err := d.fillGross(e); err != nil {
+		return err
+	}
 	return d.refunds.count(d.table)
+}
+
+// fillGross is 商家实收, with its sign: the merchant's own discounts never reach the balance.
+func (d *detail) fillGross(e *models.Entry) error {
+	if d.received < 0 || d.cell(d.received) == "" {
+		return nil
+	}
+	n, err := d.amount(d.received)
+	if gross := (models.Money{Minor: n, Currency: currency}); err == nil && e.Moved() != gross {
+		e.Gross = gross
+	}
+	return err
 }
 
 // orderAmount is what callbacks speak of (total_amount), with its sign. An empty cell is no zero.
@@ -154,6 +172,9 @@ func (d *detail) orderAmount() (models.Money, error) {
 
 // feeAmount drops the sign, which differs from bill to bill; whether it was kept or given back is the row's kind to say.
 func (d *detail) feeAmount() (models.Money, error) {
+	if d.fee < 0 {
+		return models.Money{}, nil
+	}
 	n, err := d.amount(d.fee)
 	return models.Money{Minor: n, Currency: currency}.Abs(), err
 }

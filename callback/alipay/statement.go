@@ -42,13 +42,14 @@ func (t *table) reader(each func(models.Entry) error) func() (models.Statement, 
 	titled := func(what string) bool { return strings.Contains(t.title, what) }
 	has := func(name string) bool { return t.column(name) >= 0 }
 	detail := func() (models.Statement, error) { return t.readDetail(each) }
+	account := func() (models.Statement, error) { return t.readAccount(each) }
 	switch {
 	case has("收/支"), has("交易对方"), has("交易创建时间"): // the personal export, which has a 交易号 too
 		return nil
 	case has(paymentCount):
 		return t.readSummary
 	case has("账务流水号"):
-		return t.readAccount
+		return account
 	case has("支付宝交易号"):
 		return detail
 	case titled("业务汇总"):
@@ -56,7 +57,7 @@ func (t *table) reader(each func(models.Entry) error) func() (models.Statement, 
 	case titled("账务汇总"):
 		return t.readAccountSummary
 	case titled("账务明细"):
-		return t.readAccount
+		return account
 	case titled("业务明细"):
 		return detail
 	}

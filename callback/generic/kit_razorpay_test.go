@@ -63,9 +63,9 @@ func razorpayKit() kit {
 			body:   event("payment.dispute.created", at("15:00:02"), p3+dispute("disp_TEST7103", "pay_TEST7103", "open", 150000, 0, at("15:00:00"))),
 			expect: booked("dispute.created", "disp_TEST7103", "ORD-2026-7103", "", "", "note_only", "parent_id", "pay_TEST7103")},
 		{name: "payout_settlement_processed", note: "A settlement states no currency: India's.", at: t + "18:00:03+05:30",
-			body: event("settlement.processed", at("18:00:02"), fmt.Sprintf(`"settlement":{"entity":{"id":"setl_TEST1","entity":"settlement","amount":180000,`+
+			body: event("settlement.processed", at("18:00:02"), fmt.Sprintf(`"settlement":{"entity":{"id":"setl_TEST1","entity":"settlement","amount":203210,`+
 				`"status":"processed","fees":2100,"tax":320,"utr":"TESTUTR","created_at":%d}}`, at("18:00:00"))),
-			expect: booked("payout.paid", "setl_TEST1", "", "1800.00", "INR", "apply")},
+			expect: booked("payout.paid", "setl_TEST1", "", "2032.10", "INR", "apply")},
 		{name: "bad_signature", note: "Signed with another secret.", at: t + "10:00:03+05:30", body: first.body, trick: "forged", expect: refused("signature")},
 		{name: "tampered_body", note: "The amount was changed after signing.", at: t + "10:00:03+05:30", body: first.body, trick: `"amount":49900>"amount":49901`,
 			expect: refused("signature")},
@@ -98,7 +98,7 @@ func razorpayKit() kit {
 			row("payment", "pay_TEST7103", "", "ORD-2026-7103", "1500.00", "INR", "SUCCEEDED", t+"11:00:00+05:30"),
 			row("payment", "pay_TEST7104", "", "ORD-2026-7104", "999.00", "INR", "SUCCEEDED", t+"12:00:00+05:30"),
 			row("refund", "rfnd_TEST7101", "pay_TEST7101", "ORD-2026-7101", "100.00", "INR", "SUCCEEDED", t+"13:00:00+05:30"),
-			row("payout", "setl_TEST1", "", "", "1800.00", "INR", "SUCCEEDED", t+"18:00:00+05:30"),
+			row("payout", "setl_TEST1", "", "", "2032.10", "INR", "SUCCEEDED", t+"18:00:00+05:30"),
 		},
 		expected: planted(zone, file, 4, 2,
 			gap("amount_mismatch", "payment", "pay_TEST7103", "ORD-2026-7103", "1490.00", "1500.00", "INR"),

@@ -6,8 +6,8 @@ import (
 	"paybook/callback/parse"
 )
 
-// readColumns reads the names of the columns. net and batch may be named; nothing is read from them, but a file without them
-// is not the one that was described.
+// readColumns reads the names of the columns. net may be named; nothing is read from it, but a file without it is not the one that was
+// described.
 func (l *Layout) readColumns(s *parse.Section) {
 	o := s.Object("columns")
 	if o == nil {
@@ -36,7 +36,10 @@ func (l *Layout) readColumns(s *parse.Section) {
 	l.kind, l.currency = l.ids(o, "kind", l.only == ""), one("currency", l.fixedCurrency == "")
 	l.status, l.occurredAt, l.zoneColumn = one("status", false), one("occurred_at", true), one("zone", false)
 	one("net", false)
-	one("batch", false)
+	l.payoutID = one("payout_id", false)
+	if batch := one("batch", false); l.payoutID == "" {
+		l.payoutID = batch
+	}
 	l.money = readMoneyColumns(s, o, l.framed)
 	l.need(l.money.names()...)
 	if l.kind != nil && l.only != "" {

@@ -23,6 +23,7 @@ type Layout struct {
 	transactionID, parentID, orderID, refundOrderID []string // the first that holds something
 	kind                                            []string // the row's word for its kind, of several columns joined by a slash
 	currency, status, occurredAt, zoneColumn        string
+	payoutID                                        string // of the payout or batch that a row is part of
 	money                                           moneyColumns
 	needed                                          []string
 	rowKey                                          rowKey // names a row without an id
@@ -41,7 +42,7 @@ func Default() Layout {
 	return Layout{
 		path:          "settings.statement",
 		transactionID: []string{"transaction_id"}, orderID: []string{"order_id"}, kind: []string{"type"}, currency: "currency",
-		status: "status", occurredAt: "occurred_at", parentID: []string{"parent_id"}, refundOrderID: []string{"refund_order_id"},
+		status: "status", occurredAt: "occurred_at", parentID: []string{"parent_id"}, refundOrderID: []string{"refund_order_id"}, payoutID: "payout_id",
 		needed: []string{"transaction_id", "order_id", "type", "amount", "currency", "status", "occurred_at"},
 		money:  moneyColumns{amount: "amount", unit: "major"},
 		kinds:  kindWords, statuses: statusWords, fixed: true,
@@ -53,6 +54,7 @@ var kindWords = map[string]models.TransactionKind{
 	"payment": models.Payment, "refund": models.Refund, "chargeback": models.Chargeback, "dispute": models.Chargeback,
 	"payout": models.Payout, "refund_reversal": models.RefundReversal, "chargeback_reversal": models.ChargebackReversal,
 	"fee": models.EntryFee, "conversion": models.EntryConversion, "adjustment": models.EntryAdjustment,
+	"reserve": models.EntryReserve,
 }
 
 var statusWords = map[string]models.TransactionStatus{

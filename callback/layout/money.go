@@ -15,6 +15,8 @@ type moneyColumns struct {
 	amount, direction string
 	debit, credit     string
 	fees              []string // added up
+	netDebit          string   // with netCredit: what the row moved in the balance after its fees, which tells the way of an adjustment too
+	netCredit         string
 	unit              string
 	digits            map[string]int
 	directions        map[string]bool // the file's words; true: the money left us
@@ -35,6 +37,7 @@ func readMoneyColumns(s, columns *parse.Section, signed bool) moneyColumns {
 	m := moneyColumns{
 		amount: columnName(columns, "amount"), direction: columnName(columns, "direction"),
 		debit: columnName(columns, "debit"), credit: columnName(columns, "credit"), fees: columnNames(columns, "fee"),
+		netDebit: columnName(columns, "net_debit"), netCredit: columnName(columns, "net_credit"),
 		unit: unit, digits: Digits(s, unit),
 		signed:     s.Word("sign", habit, "signed", "absolute") == "signed",
 		feesSigned: s.Word("fee_sign", habit, "signed", "absolute") == "signed",
@@ -45,6 +48,9 @@ func readMoneyColumns(s, columns *parse.Section, signed bool) moneyColumns {
 			columns.Fail("gross", "give either gross or amount")
 		}
 		m.amount = gross
+	}
+	if (m.netDebit == "") != (m.netCredit == "") {
+		columns.Fail("net_debit", "give both net_debit and net_credit, or none")
 	}
 	split := m.debit != "" || m.credit != ""
 	switch {
@@ -77,7 +83,7 @@ func readDirections(s *parse.Section) map[string]bool {
 }
 
 func (m *moneyColumns) names() []string {
-	return append([]string{m.amount, m.direction, m.debit, m.credit}, m.fees...)
+	return append([]string{m.amount, m.direction, m.debit, m.credit, m.netDebit, m.netCredit}, m.fees...)
 }
 
 // place is the column an error about the sum names.
@@ -91,7 +97,7 @@ func (m *moneyColumns) place() string {
 // amountOf is the row's sum, negative where the layout says that it left us.
 func (m *moneyColumns) amountOf(r *rowReader, currency string) (models.Money, error) {
 	if m.amount == "" {
-		return m.split(r, currency)
+		return m.split(r, currency, m.debit, m.credit)
 	}
 	sum, err := m.sum(r, r.at.amount, m.amount, currency)
 	if err != nil || m.direction == "" {
@@ -110,9 +116,9 @@ func (m *moneyColumns) amountOf(r *rowReader, currency string) (models.Money, er
 	return sum, nil
 }
 
-// split reads the debit and credit columns, of which one is empty or zero.
-func (m *moneyColumns) split(r *rowReader, currency string) (out models.Money, err error) {
-	for _, column := range []string{m.debit, m.credit} {
+// split reads a debit and a credit column, of which one is empty or zero.
+func (m *moneyColumns) split(r *rowReader, currency, debit, credit string) (out models.Money, err error) {
+	for _, column := range []string{debit, credit} {
 		if r.Get(column) == "" {
 			continue
 		}
@@ -123,8 +129,8 @@ func (m *moneyColumns) split(r *rowReader, currency string) (out models.Money, e
 		case sum.Minor < 0:
 			return out, r.Fail(column, "%s is negative, which in this column could mean two things", sum)
 		case sum.Minor != 0 && out.Minor != 0:
-			return out, r.Fail(column, "%s: %s has a sum too", sum, m.debit)
-		case sum.Minor != 0 && column == m.debit:
+			return out, r.Fail(column, "%s: %s has a sum too", sum, debit)
+		case sum.Minor != 0 && column == debit:
 			sum.Minor = -sum.Minor
 			out = sum
 		case out.Minor == 0:
@@ -132,9 +138,16 @@ func (m *moneyColumns) split(r *rowReader, currency string) (out models.Money, e
 		}
 	}
 	if out.Currency == "" {
-		return out, r.Fail(m.place(), "both are empty")
+		return out, r.Fail(debit+", "+credit, "both are empty")
 	}
 	return out, nil
+}
+
+// grossOf is what a row moved before its fees.
+func (m *moneyColumns) grossOf(r *rowReader, currency string, fee int64) (gross models.Money, err error) {
+	gross, err = m.split(r, currency, m.netDebit, m.netCredit)
+	gross.Minor += fee
+	return gross, err
 }
 
 // feeOf is what the provider kept of the row; negative when it gave back.

@@ -113,8 +113,11 @@ func (r *rowReader) readIDs(e *models.Entry) (err error) {
 		}
 		return id
 	}
-	e.TransactionID, e.ParentID = read(r.transactionID, r.at.transactionID), read(r.parentID, r.at.parentID)
-	e.OrderID, e.RefundOrderID = read(r.orderID, r.at.orderID), read(r.refundOrderID, r.at.refundOrderID)
+	e.TransactionID, e.ParentID = read(r.transactionID), read(r.parentID)
+	e.OrderID, e.RefundOrderID = read(r.orderID), read(r.refundOrderID)
+	if r.payoutID != "" {
+		e.PayoutID = read([]string{r.payoutID})
+	}
 	if err != nil {
 		return err
 	}
@@ -150,7 +153,16 @@ func (r *rowReader) readMoney(e *models.Entry) error {
 	if e.Money, err = r.withoutSign(e.Kind, m); err != nil {
 		return err
 	}
-	e.Fee, err = r.money.feeOf(r, currency)
+	if e.Fee, err = r.money.feeOf(r, currency); len(r.money.fees) > 0 && e.Fee.Currency == "" {
+		e.Fee.Currency = e.Money.Currency // told, as nothing
+	}
+	if err != nil || r.money.netDebit == "" {
+		return err
+	}
+	gross, err := r.money.grossOf(r, currency, e.Fee.Minor)
+	if err == nil && e.Moved() != gross {
+		e.Gross = gross
+	}
 	return err
 }
 

@@ -17,14 +17,17 @@ var groups = map[string]struct{ credit, debit meaning }{
 	"T02": {credit: meaning{kind: models.EntryConversion}, debit: meaning{kind: models.EntryConversion}},
 	"T03": {}, // from the bank into the balance
 	"T04": {credit: meaning{models.Payout, models.StatusReversed}, debit: meaning{kind: models.Payout}},
-	"T05": {}, "T06": {}, "T07": {}, "T08": {}, "T09": {}, "T10": {}, "T11": {}, "T12": {}, "T13": {}, "T14": {}, "T15": {},
-	"T16": {}, "T17": {}, "T18": {}, "T19": {}, "T20": {}, "T21": {}, "T22": {}, "T30": {}, "T50": {}, "T97": {}, "T98": {}, "T99": {},
+	"T05": {}, "T06": {}, "T07": {}, "T08": {}, "T09": {}, "T10": {}, "T11": {}, "T12": {}, "T13": {}, "T14": {}, "T15": {credit: meaning{kind: models.EntryReserve}, debit: meaning{kind: models.EntryReserve}},
+	"T21": {credit: meaning{kind: models.EntryReserve}, debit: meaning{kind: models.EntryReserve}},
+	"T16": {}, "T17": {}, "T18": {}, "T19": {}, "T20": {}, "T22": {}, "T30": {}, "T50": {}, "T97": {}, "T98": {}, "T99": {},
 }
 
-// codes are those that mean something else than their group. Holds and their releases (T1105, T1110, T1111, T15, T21) stay
-// adjustments: the money is still ours.
+// codes are those that mean something else than their group. Holds and their releases are reserves: the money is still ours.
 var codes = map[string]struct{ credit, debit meaning }{
-	"T1106": {debit: meaning{kind: models.Chargeback}}, // taken back by PayPal
+	"T1105": {credit: meaning{kind: models.EntryReserve}, debit: meaning{kind: models.EntryReserve}}, // a hold let go again
+	"T1110": {credit: meaning{kind: models.EntryReserve}, debit: meaning{kind: models.EntryReserve}}, // held for a dispute
+	"T1111": {credit: meaning{kind: models.EntryReserve}, debit: meaning{kind: models.EntryReserve}}, // and let go
+	"T1106": {debit: meaning{kind: models.Chargeback}},                                               // taken back by PayPal
 	"T1107": {debit: meaning{kind: models.Refund}},
 	"T1108": {credit: meaning{kind: models.EntryFee}, debit: meaning{kind: models.EntryFee}}, // a fee given back
 	"T1109": {credit: meaning{kind: models.EntryFee}, debit: meaning{kind: models.EntryFee}},

@@ -1,6 +1,7 @@
 package paypal
 
 import (
+	"slices"
 	"strings"
 
 	"paybook/callback/parse"
@@ -22,12 +23,13 @@ const (
 	columnFee         = "Fee Amount"
 	columnFeeCurrency = "Fee Currency"
 	columnStatus      = "Transactional Status" // detail report only
+	columnBank        = "Bank Reference ID"
 )
 
 var needed = []string{columnID, columnReference, columnRefType, columnCode, columnCompleted, columnSide, columnGross, columnCurrency,
 	columnFeeSide, columnFee, columnFeeCurrency}
 
-var optional = []string{columnInitiated, columnStatus, orderFields["invoice_id"].column, orderFields["custom_id"].column}
+var optional = []string{columnInitiated, columnStatus, columnBank, orderFields["invoice_id"].column, orderFields["custom_id"].column}
 
 // reportTime is "2026/11/27 10:15:00 -0800".
 const reportTime = "2006/01/02 15:04:05 -0700"
@@ -99,6 +101,10 @@ func (f *reportFile) readNames(e *models.Entry) error {
 		return f.Fail(columnID, "empty: the row has no name")
 	}
 	switch isMovement := f.value(columnRefType) == "TXN"; {
+	case e.Kind == models.Payout:
+		if bank := f.value(columnBank); bank != "" { // what the bank's line shows
+			e.Aliases = []string{bank}
+		}
 	case !isMovement || e.Kind == models.Payment: // an order or a subscription: no row of the book
 		e.ParentID = ""
 	case e.ParentID != "" && (e.Kind == models.Chargeback || e.Kind == models.ChargebackReversal):
@@ -107,8 +113,10 @@ func (f *reportFile) readNames(e *models.Entry) error {
 	return nil
 }
 
-// readMoney: without sign, but where the kind does not tell the direction: an adjustment or a conversion as it moved the
-// balance, a fee as what PayPal kept.
+// bothWays are kinds that do not tell which way the money went.
+var bothWays = []models.TransactionKind{models.EntryAdjustment, models.EntryConversion, models.EntryReserve}
+
+// readMoney: without sign, but where the kind does not tell the direction: then as it moved the balance, and a fee as what PayPal kept.
 func (f *reportFile) readMoney(e *models.Entry, credit bool) error {
 	which := grossDebits
 	if credit {
@@ -118,7 +126,7 @@ func (f *reportFile) readMoney(e *models.Entry, credit bool) error {
 	if e.Money, err = f.amount(columnGross, f.value(columnCurrency), which); err != nil {
 		return err
 	}
-	if e.Kind == models.EntryFee && credit || (e.Kind == models.EntryAdjustment || e.Kind == models.EntryConversion) && !credit {
+	if e.Kind == models.EntryFee && credit || !credit && slices.Contains(bothWays, e.Kind) {
 		e.Money.Minor = -e.Money.Minor
 	}
 	e.Fee = models.Money{Currency: e.Money.Currency}

@@ -85,10 +85,10 @@ func TestCodes(t *testing.T) {
 		{"T0400", "DR", models.Payout, "10.00", models.StatusSucceeded}, {"T0400", "CR", models.Payout, "10.00", models.StatusReversed},
 		{"T1107", "DR", models.Refund, "10.00", models.StatusSucceeded}, {"T1107", "CR", models.EntryAdjustment, "10.00", models.StatusSucceeded},
 		{"T1106", "DR", models.Chargeback, "10.00", models.StatusSucceeded}, {"T1108", "CR", models.EntryFee, "-10.00", models.StatusSucceeded},
-		{"T1110", "DR", models.EntryAdjustment, "-10.00", models.StatusSucceeded}, {"T1111", "CR", models.EntryAdjustment, "10.00", models.StatusSucceeded},
-		{"T1105", "CR", models.EntryAdjustment, "10.00", models.StatusSucceeded}, {"T1503", "DR", models.EntryAdjustment, "-10.00", models.StatusSucceeded},
+		{"T1110", "DR", models.EntryReserve, "-10.00", models.StatusSucceeded}, {"T1111", "CR", models.EntryReserve, "10.00", models.StatusSucceeded},
+		{"T1105", "CR", models.EntryReserve, "10.00", models.StatusSucceeded}, {"T1503", "DR", models.EntryReserve, "-10.00", models.StatusSucceeded},
 		{"T1201", "DR", models.Chargeback, "10.00", models.StatusSucceeded}, {"T1202", "CR", models.ChargebackReversal, "10.00", models.StatusSucceeded},
-		{"T1200", "DR", models.EntryAdjustment, "-10.00", models.StatusSucceeded}, {"T2101", "DR", models.EntryAdjustment, "-10.00", models.StatusSucceeded},
+		{"T1200", "DR", models.EntryAdjustment, "-10.00", models.StatusSucceeded}, {"T2101", "DR", models.EntryReserve, "-10.00", models.StatusSucceeded},
 		{"T9900", "CR", models.EntryAdjustment, "10.00", models.StatusSucceeded},
 	} {
 		e := mustRead(t, plain(t), sb("ID1", "ORD-1", "CAP1", "TXN", c.code, c.side, "1000", "USD"))[0]

@@ -36,9 +36,12 @@ func (f *balanceFile) entry() (models.Entry, error) {
 	if c.sign*sign(gross) < 0 {
 		return e, f.Fail("gross", "%s has the wrong sign for a %s", gross.Text(), e.StatusText)
 	}
-	e.Fee = fee
+	e.Fee, e.PayoutID = fee, payout
 	if err := f.money(&e, gross); err != nil {
 		return e, err
+	}
+	if e.Moved() != gross {
+		e.Gross = gross
 	}
 	if e.OccurredAt, err = f.time(); err == nil {
 		f.settled.row(payout, e.OccurredAt, f.zone)
@@ -80,7 +83,7 @@ func (f *balanceFile) names(e *models.Entry) (payout string, err error) {
 }
 
 // money is the sum the callback spoke of: the customer's currency where the report tells it, else the settlement's. It has no
-// sign but where the kind does not tell the direction: an adjustment as it moved the balance, a fee as what Stripe kept.
+// sign but where the kind does not tell the direction: an adjustment or a reserve as it moved the balance, a fee as what Stripe kept.
 func (f *balanceFile) money(e *models.Entry, gross models.Money) error {
 	e.Money = gross
 	if f.Get("customer_facing_amount") != "" && e.Kind.Compared() {
@@ -95,7 +98,7 @@ func (f *balanceFile) money(e *models.Entry, gross models.Money) error {
 		e.Money = negative(e.Money.Abs())
 	case e.Kind == models.EntryFee:
 		e.Money = negative(gross)
-	case e.Kind != models.EntryAdjustment:
+	case e.Kind != models.EntryAdjustment && e.Kind != models.EntryReserve:
 		e.Money = e.Money.Abs()
 	}
 	return nil

@@ -10,9 +10,9 @@ type category struct {
 	adjusts bool
 }
 
-// categories are those that are a movement of our own, or a fee (the full list is in stripe-go's balancetransaction.go). All
-// others, named in otherCategories or not, move the balance without being one: transfers, top-ups, reserves, advances, issuing. They are kept
-// as adjustments under their own word, never dropped.
+// categories are those that are a movement of our own, a fee, or money held back (the full list is in stripe-go's
+// balancetransaction.go). All others, named in otherCategories or not, move the balance without being one: transfers, top-ups, advances,
+// issuing. They are kept as adjustments under their own word, never dropped.
 var categories = map[string]category{
 	"charge":           {kind: models.Payment, status: models.StatusSucceeded, sign: 1},
 	"refund":           {kind: models.Refund, status: models.StatusSucceeded, sign: -1},
@@ -33,15 +33,18 @@ var categories = map[string]category{
 	"stripe_fee":   {kind: models.EntryFee, status: models.StatusSucceeded},
 	"network_cost": {kind: models.EntryFee, status: models.StatusSucceeded},
 	"tax":          {kind: models.EntryFee, status: models.StatusSucceeded},
+
+	"risk_reserved_funds":    {kind: models.EntryReserve, status: models.StatusSucceeded},
+	"connect_reserved_funds": {kind: models.EntryReserve, status: models.StatusSucceeded},
 }
 
 // otherCategories are the rest of Stripe's list, which move the balance without being a movement of ours. A word that is in
 // neither list is new, and the report says so.
 var otherCategories = []string{
 	"advance", "advance_funding", "anticipation_repayment", "climate_order_purchase", "climate_order_refund", "connect_collection_transfer",
-	"connect_reserved_funds", "contribution", "financing_paydown", "financing_paydown_reversal", "financing_payout",
+	"contribution", "financing_paydown", "financing_paydown_reversal", "financing_payout",
 	"financing_payout_reversal", "issuing_authorization_hold", "issuing_authorization_release", "issuing_dispute", "issuing_transaction",
-	"other_adjustment", "platform_earning", "platform_earning_refund", "risk_reserved_funds", "topup", "topup_reversal", "transfer",
+	"other_adjustment", "platform_earning", "platform_earning_refund", "topup", "topup_reversal", "transfer",
 	"transfer_reversal",
 }
 

@@ -32,7 +32,16 @@ func (f *file) payout() (models.Entry, error) {
 	if err != nil {
 		return e, err
 	}
-	e.Money, e.Fee = gross.Abs(), fee
+	if e.Money, e.Fee = gross.Abs(), fee; gross.Minor > 0 {
+		e.Gross = gross
+	}
+	trace, err := f.ID("trace_id")
+	if err != nil {
+		return e, err
+	}
+	if trace != "" { // what the bank's line shows
+		e.Aliases = []string{trace}
+	}
 	e.OccurredAt, err = f.time()
 	return e, err
 }

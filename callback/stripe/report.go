@@ -62,7 +62,7 @@ func (f *file) items(each func(models.Entry) error) (models.Statement, error) {
 	case endingBalance: // what no payout has settled by its date: told again, and compared, when one does
 		return models.Statement{Title: string(endingBalance)}, f.everyRow(b.entry, nothing)
 	case payoutReconciliation:
-		return models.Statement{Compared: true, Title: string(payoutReconciliation), Batch: true}, f.everyRow(b.entry, each)
+		return models.Statement{Compared: true, Title: string(payoutReconciliation), Batch: true, WholePayouts: true}, f.everyRow(b.entry, each)
 	case balanceReport:
 		return models.Statement{Compared: true, Title: string(balanceReport)}, f.everyRow(b.entry, each)
 	}
@@ -70,7 +70,7 @@ func (f *file) items(each func(models.Entry) error) (models.Statement, error) {
 		return models.Statement{}, err
 	}
 	if b.settled.ofPayouts() {
-		return models.Statement{Compared: true, Title: string(payoutReconciliation), Batch: true}, nil
+		return models.Statement{Compared: true, Title: string(payoutReconciliation), Batch: true, WholePayouts: true}, nil
 	}
 	return models.Statement{Compared: true, Title: string(balanceReport)}, nil
 }

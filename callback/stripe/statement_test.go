@@ -51,15 +51,15 @@ func TestRecordedStatement(t *testing.T) {
 	at := func(text string) time.Time { v, _ := time.Parse(time.DateTime, text); return v }
 	for i, want := range map[int]models.Entry{
 		2: {Kind: models.Payment, TransactionID: "ch_TEST1002", Aliases: []string{"pi_TEST1002"}, OrderID: "ORD-2026-1002", Money: models.Money{Minor: 2500, Currency: "EUR"},
-			Fee: usd(114), Status: models.StatusSucceeded, StatusText: "charge", OccurredAt: at("2026-11-27 08:20:00"), Line: 4},
+			Fee: usd(114), Gross: usd(2905), Status: models.StatusSucceeded, StatusText: "charge", OccurredAt: at("2026-11-27 08:20:00"), Line: 4},
 		10: {Kind: models.Refund, TransactionID: "re_TEST2002", ParentID: "ch_TEST1003", OrderID: "ORD-2026-1003", Money: models.Money{Minor: 12800, Currency: "JPY"},
-			Fee: usd(0), Status: models.StatusSucceeded, StatusText: "refund", OccurredAt: at("2026-11-27 12:00:00"), Line: 12},
+			Fee: usd(0), Gross: usd(-8210), Status: models.StatusSucceeded, StatusText: "refund", OccurredAt: at("2026-11-27 12:00:00"), Line: 12},
 		11: {Kind: models.Chargeback, TransactionID: "dp_TEST3001", ParentID: "ch_TEST1004", OrderID: "ORD-2026-1004", Money: usd(7500),
 			Fee: usd(1500), Status: models.StatusSucceeded, StatusText: "dispute", OccurredAt: at("2026-11-27 15:00:00"), Line: 13},
 		12: {Kind: models.EntryFee, TransactionID: "txn_TESTF5001", Money: usd(50), Fee: usd(0), Status: models.StatusSucceeded, StatusText: "fee",
 			OccurredAt: at("2026-11-27 17:00:00"), Line: 14},
 	} {
-		if !reflect.DeepEqual(got[i], want) {
+		if want.PayoutID = "po_TEST4001"; !reflect.DeepEqual(got[i], want) {
 			t.Errorf("row %d\n got %+v\nwant %+v", want.Line, got[i], want)
 		}
 	}
@@ -105,7 +105,8 @@ func TestCategories(t *testing.T) {
 		{"tax", "-10.00", "fee succeeded src_1 1000"},
 		{"topup", "10.00", "adjustment succeeded src_1 1000"},
 		{"transfer", "-10.00", "adjustment succeeded src_1 -1000"},
-		{"risk_reserved_funds", "-10.00", "adjustment succeeded src_1 -1000"},
+		{"risk_reserved_funds", "-10.00", "reserve succeeded src_1 -1000"},
+		{"connect_reserved_funds", "10.00", "reserve succeeded src_1 1000"},
 		{"advance", "10.00", "adjustment succeeded src_1 1000"},
 		{"invented_2027", "10.00", "adjustment succeeded src_1 1000"},
 	} {

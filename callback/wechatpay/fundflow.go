@@ -1,6 +1,7 @@
 package wechatpay
 
 import (
+	"strings"
 	"time"
 
 	"paybook/callback/parse"
@@ -8,8 +9,8 @@ import (
 )
 
 // readFundFlow reads the account's movements (11 columns) to the end and holds them against their summary. It is not compared:
-// it nets refunds with returned fees, and knows settlements and withdrawals that no callback speaks of.
-func (b *bill) readFundFlow(zone *time.Location) (models.Statement, error) {
+// it nets refunds with returned fees. Settlements and withdrawals, of which no callback speaks, are handed over as payouts.
+func (b *bill) readFundFlow(zone *time.Location, each func(models.Entry) error) (models.Statement, error) {
 	if err := b.need("记账时间", "微信支付业务单号", "资金流水单号", "收支类型", "收支金额"); err != nil {
 		return models.Statement{}, err
 	}
@@ -37,15 +38,35 @@ func (b *bill) readFundFlow(zone *time.Location) (models.Statement, error) {
 		default:
 			return models.Statement{}, b.fail("收支类型", "%q, expected 收入 or 支出", clip(b.cell(direction)))
 		}
-		if _, err := parse.LocalTime(b.cell(at), zone); err != nil {
+		when, err := parse.LocalTime(b.cell(at), zone)
+		if err != nil {
 			return models.Statement{}, b.fail("记账时间", "%v", err)
 		}
-		if _, err := b.money(amount, "CNY"); err != nil {
+		sum, err := b.money(amount, "CNY")
+		if err != nil {
 			return models.Statement{}, err
+		}
+		if kind := b.cell(b.column("业务类型")); strings.Contains(kind, "提现") || strings.Contains(kind, "结算") {
+			if err := each(b.payout(kind, sum, when, in())); err != nil {
+				return models.Statement{}, err
+			}
 		}
 	}
 	totals, err := b.checkFundSummary(counts)
 	return models.Statement{Title: "fund flow bill", Totals: totals}, err
+}
+
+// payout is money that went to the merchant's bank, or came back from there.
+func (b *bill) payout(kind string, sum models.Money, at time.Time, back bool) models.Entry {
+	e := models.Entry{Kind: models.Payout, TransactionID: b.id(b.column("资金流水单号")), Money: sum, Status: models.StatusSucceeded, StatusText: kind,
+		OccurredAt: at, Line: b.line}
+	if back {
+		e.Status = models.StatusReversed
+	}
+	if voucher := b.id(b.column("业务凭证号")); voucher != "" { // what the bank's line may show
+		e.Aliases = []string{voucher}
+	}
+	return e
 }
 
 type fundCounts struct{ in, out int64 }

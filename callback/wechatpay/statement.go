@@ -35,7 +35,7 @@ func (p *Provider) ReadStatement(name string, r io.Reader, zone *time.Location, 
 	case b.has("交易对方"), strings.HasPrefix(b.header[0], "微信支付账单明细"):
 		return models.Statement{}, b.fail("", "the personal export of the app, not a merchant's bill")
 	case b.has("资金流水单号"):
-		return b.readFundFlow(zone)
+		return b.readFundFlow(zone, each)
 	}
 	return p.readTradeBill(b, zone, each)
 }
@@ -49,8 +49,8 @@ type trade struct {
 	provider *Provider
 	zone     *time.Location
 
-	at, asked, appID, mchID, subMchID, paymentID, orderID, state, currency, fee, order int
-	refundID, refundOrderID, refund, refundState                                       int
+	at, asked, appID, mchID, subMchID, paymentID, orderID, state, currency, fee, order, settled int
+	refundID, refundOrderID, refund, refundState, refundSettled                                 int
 }
 
 func (p *Provider) readTradeBill(b *bill, zone *time.Location, each func(models.Entry) error) (models.Statement, error) {
@@ -104,6 +104,9 @@ func newTrade(p *Provider, b *bill, zone *time.Location) (*trade, error) {
 	}
 	order, refund := amountColumns(b)
 	t.order, t.refund = b.column(order), b.column(refund)
+	if t.settled, t.refundSettled = b.column("应结订单金额"), -1; refund != "退款金额" {
+		t.refundSettled = b.column("退款金额")
+	}
 	needed := []string{"交易时间", "商户号", "微信订单号", "商户订单号", "交易状态", "货币种类", "手续费", order}
 	if t.refundID >= 0 || t.refundOrderID >= 0 || t.refundState >= 0 { // all of a refund, or nothing of it
 		needed = append(needed, "微信退款单号", "商户退款单号", "退款状态", refund)
@@ -232,8 +235,33 @@ func (t *trade) fillMoney(e *models.Entry) (err error) {
 	if e.Money, err = t.money(column, currency); err != nil {
 		return err
 	}
-	e.Fee, err = t.feeMoney(t.fee, currency)
-	return err
+	if e.Fee, err = t.feeMoney(t.fee, currency); err != nil {
+		return err
+	}
+	return t.fillGross(e)
+}
+
+// fillGross: the merchant's own coupons never reach the balance. What a refund takes it loses when the refund is accepted.
+func (t *trade) fillGross(e *models.Entry) (err error) {
+	column, gross := t.settled, e.Money
+	if e.Kind == models.Refund {
+		column = t.refundSettled
+	}
+	if column >= 0 && t.cell(column) != "" {
+		if gross, err = t.money(column, e.Money.Currency); err != nil {
+			return err
+		}
+	}
+	switch {
+	case e.Kind == models.Refund && (e.Status == models.StatusSucceeded || e.Status == models.StatusPending):
+		gross.Minor = -gross.Minor
+	case e.Kind != models.Payment || e.Status != models.StatusSucceeded:
+		return nil
+	}
+	if e.Moved() != gross {
+		e.Gross = gross
+	}
+	return nil
 }
 
 func paymentStatus(word string) models.TransactionStatus {

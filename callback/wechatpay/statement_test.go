@@ -52,12 +52,12 @@ func read(p *Provider, text string) (models.Statement, []models.Entry, error) {
 func TestTradeBill(t *testing.T) {
 	p := mustNew(t, nil)
 	want := []models.Entry{
-		{Kind: models.Payment, TransactionID: "4200000000202611280000000001", OrderID: "FC1", Money: cny(2000), Fee: cny(12), Status: models.StatusSucceeded,
+		{Kind: models.Payment, TransactionID: "4200000000202611280000000001", OrderID: "FC1", Money: cny(2000), Fee: cny(12), Gross: cny(1500), Status: models.StatusSucceeded,
 			StatusText: "SUCCESS", OccurredAt: time.Date(2026, 11, 28, 2, 0, 0, 0, time.UTC), Line: 2},
 		{Kind: models.Refund, TransactionID: "50300000002026112800000000031", Aliases: []string{"FCR31"}, ParentID: "4200000000202611280000000001", OrderID: "FC1",
-			RefundOrderID: "FCR31", Money: cny(500), Fee: cny(-3), Status: models.StatusSucceeded, StatusText: "SUCCESS", OccurredAt: time.Date(2026, 11, 28, 3, 0, 0, 0, time.UTC), Line: 3},
+			RefundOrderID: "FCR31", Money: cny(500), Fee: cny(-3), Gross: cny(-400), Status: models.StatusSucceeded, StatusText: "SUCCESS", OccurredAt: time.Date(2026, 11, 28, 3, 0, 0, 0, time.UTC), Line: 3},
 		{Kind: models.Refund, TransactionID: "50300000002026112800000000032", Aliases: []string{"FCR32"}, ParentID: "4200000000202611280000000001", OrderID: "FC1",
-			RefundOrderID: "FCR32", Money: cny(300), Fee: cny(-2), Status: models.StatusPending, StatusText: "PROCESSING", OccurredAt: time.Date(2026, 11, 28, 4, 0, 0, 0, time.UTC), Line: 4},
+			RefundOrderID: "FCR32", Money: cny(300), Fee: cny(-2), Gross: cny(-300), Status: models.StatusPending, StatusText: "PROCESSING", OccurredAt: time.Date(2026, 11, 28, 4, 0, 0, 0, time.UTC), Line: 4},
 	}
 	for name, text := range map[string]string{
 		"plain":            threeRows,
