@@ -44,6 +44,7 @@ const (
 	remainderNoRows    = "the statements do not say which rows it pays"
 	remainderBack      = "the payout came to nothing: the money stays in the balance"
 	remainderInBalance = "stays in the balance, or is not paid out yet"
+	remainderOfBefore  = "paid from what the balance held before"
 )
 
 // stepNames are the steps in their order. A fee is a step of its own, whatever row it stands in.
@@ -171,6 +172,8 @@ func (b *Bridge) name() {
 	switch {
 	case remainder.Sign() == 0:
 		b.RemainderIs = remainderNone
+	case b.PayoutID == "" && remainder.Sign() > 0 && b.told:
+		b.RemainderIs = remainderOfBefore
 	case b.PayoutID == "":
 		b.RemainderIs = remainderInBalance
 	case !b.told:

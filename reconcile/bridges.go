@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"paybook/ledger"
 	"paybook/models"
@@ -14,6 +15,24 @@ import (
 // Rows of one payout may come in the statements of several days, and the payout itself in yet another, or by a callback. So every run
 // judges the payouts that its rows are part of, that its files tell, and that were paid on its day, by all that the book knows of them by
 // now. What is not explained is a gap of the payout's own day. While days between are still to be read it is carried.
+
+// LoadBridges makes the bridges of an account's payouts or batches, named by what their rows carry, of all that the book holds of them.
+func LoadBridges(ctx context.Context, book *ledger.Ledger, account string, zone *time.Location, cut time.Duration, ids []string) ([]Bridge, error) {
+	steps, err := book.PayoutSteps(ctx, account, ids)
+	if err != nil {
+		return nil, err
+	}
+	var told []ledger.Payout
+	err = eachChunk(ids, bookChunk, func(ids []string) error {
+		list, err := allPayouts(ctx, book, ledger.PayoutFilter{Account: account, IDs: ids})
+		told = append(told, list...)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return Bridges(account, zone, cut, steps, told), nil
+}
 
 // payoutsAtHand are the payouts that a run has to judge.
 type payoutsAtHand struct {
@@ -46,6 +65,7 @@ func (r *run) settlePayouts(ctx context.Context) error {
 			return err
 		}
 	}
+	r.joinBalance()
 	return nil
 }
 
@@ -57,7 +77,7 @@ func (r *run) findPayouts(ctx context.Context, at *payoutsAtHand, own []ledger.P
 	for _, p := range r.payouts {
 		at.shown[p.RowsID()] = true
 	}
-	inDay, err := r.allPayouts(ctx, ledger.PayoutFilter{Account: r.account.Name, From: r.from, To: r.to})
+	inDay, err := allPayouts(ctx, r.book, ledger.PayoutFilter{Account: r.account.Name, From: r.from, To: r.to})
 	if err != nil {
 		return err
 	}
@@ -87,7 +107,7 @@ func (r *run) findPayouts(ctx context.Context, at *payoutsAtHand, own []ledger.P
 func (r *run) findTold(ctx context.Context, at *payoutsAtHand) error {
 	told := map[string]ledger.Payout{}
 	err := eachChunk(at.ids, bookChunk, func(ids []string) error {
-		list, err := r.allPayouts(ctx, ledger.PayoutFilter{Account: r.account.Name, IDs: ids})
+		list, err := allPayouts(ctx, r.book, ledger.PayoutFilter{Account: r.account.Name, IDs: ids})
 		for _, p := range list {
 			told[p.PayoutID] = p
 		}
@@ -127,10 +147,10 @@ func (r *run) findTold(ctx context.Context, at *payoutsAtHand) error {
 	return nil
 }
 
-func (r *run) allPayouts(ctx context.Context, f ledger.PayoutFilter) (all []ledger.Payout, err error) {
+func allPayouts(ctx context.Context, book *ledger.Ledger, f ledger.PayoutFilter) (all []ledger.Payout, err error) {
 	for f.Limit = bookChunk; ; {
 		var list []ledger.Payout
-		if list, f.After, err = r.book.Payouts(ctx, f); err != nil {
+		if list, f.After, err = book.Payouts(ctx, f); err != nil {
 			return nil, err
 		}
 		if all = append(all, list...); f.After == "" {

@@ -172,3 +172,32 @@ func (r *run) notPaidOut(steps []ledger.PayoutStep) []Bridge {
 	}
 	return list
 }
+
+// joinBalance gives a provider's only payout of the day in a currency the day's rows, where it says of no row which payout pays it: what
+// they do not explain is the balance's.
+func (r *run) joinBalance() {
+	if len(r.ownSteps) > 0 {
+		return
+	}
+	for i := range r.bridges {
+		b := &r.bridges[i]
+		only := func(o Bridge) bool { return o.Currency == b.Currency && o.Paid == b.Paid }
+		if len(b.Steps) > 0 || r.payouts[b.PayoutID].Money.Currency != b.Currency || r.payoutsIn(b.Currency) > 1 {
+			continue
+		}
+		if at := slices.IndexFunc(r.unpaid, only); at >= 0 {
+			rest := r.unpaid[at]
+			b.Steps, b.Expected, b.Remainder, b.RemainderIs = rest.Steps, rest.Expected, rest.Remainder, rest.RemainderIs
+			r.unpaid = slices.Delete(r.unpaid, at, at+1)
+		}
+	}
+}
+
+func (r *run) payoutsIn(currency string) (n int) {
+	for _, p := range r.payouts {
+		if p.Money.Currency == currency {
+			n++
+		}
+	}
+	return n
+}

@@ -73,7 +73,7 @@ func (p *printer) report(r *Report) {
 		plural(int(r.Statement.Entries), "row"), r.Compared, r.Matched, plural(int(r.Ledger.Transactions), "transaction"))
 	p.totals(r)
 	p.bridges("payout", r.Bridges)
-	p.bridges("not paid out", r.NotPaidOut)
+	p.bridges("rows of no payout", r.NotPaidOut)
 	p.gaps("", r.Gaps)
 	p.gaps("carried: waits for a neighbouring day's statement", r.Carried)
 	p.gaps("healed", r.Healed)

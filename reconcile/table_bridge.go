@@ -2,11 +2,22 @@ package reconcile
 
 import (
 	"fmt"
+	"io"
 	"math/big"
+	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 )
+
+// WriteBridges prints bridges for people.
+func WriteBridges(w io.Writer, list []Bridge, color bool) error {
+	var text strings.Builder
+	p := printer{&text, color, 0}
+	p.bridges("payout", list)
+	_, err := io.WriteString(w, text.String())
+	return err
+}
 
 // bridges sets each payout's rows under the totals, as a sum: step by step down to what was paid, and what that leaves over.
 func (p *printer) bridges(title string, list []Bridge) {
