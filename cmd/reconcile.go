@@ -75,6 +75,7 @@ func (a *app) reconcile(ctx context.Context, o reconcileOptions) error {
 		return err
 	}
 	defer done()
+	defer steadyMemory()()
 	var items []reconcile.Item
 	for _, account := range accounts {
 		if ctx.Err() != nil {

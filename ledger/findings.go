@@ -46,6 +46,7 @@ func merge(run *models.Run, f *Findings, each func(func(models.Gap)) error) (*me
 	if err := each(m.meet); err != nil {
 		return nil, err
 	}
+	m.at, m.settled = nil, nil // there may be very many, and the report needs the room
 	for i := range f.Gaps {
 		g := &f.Gaps[i]
 		switch m.fate[i] {

@@ -26,7 +26,7 @@ type Movement struct {
 }
 
 // Movements streams what a daily run needs of an account's transactions of from ≤ occurred_at < to, by time and then by id. What each is
-// handed is good until it returns; the strings may be kept. All are of one moment, whatever is booked meanwhile.
+// handed is good until it returns; its texts are parts of what many rows share (models.Arena), so who keeps one clones it. All are of one moment, whatever is booked meanwhile.
 func (l *Ledger) Movements(ctx context.Context, account string, from, to time.Time, each func(*Movement) error) error {
 	if l.dialect.name != postgresName {
 		return l.selectMovements(ctx, account, from, to, each)

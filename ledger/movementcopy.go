@@ -19,6 +19,7 @@ type copyDecoder struct {
 	ended bool   // the trailer is read
 	row   Movement
 	words map[string]string // one copy of words that every row repeats
+	arena models.Arena      // of the ids
 }
 
 // copySignature begins the stream, before two 32-bit fields: flags, and the length of what else the header holds.
@@ -113,12 +114,12 @@ func (d *copyDecoder) movement(data []byte) (int, error) {
 		return 0, fmt.Errorf("%w: a time of %d bytes, an amount of %d", errCopy, len(fields[1]), len(fields[2]))
 	}
 	m := &d.row
-	m.ID, m.OccurredAt = string(fields[0]), sinceEpoch(fields[1])
+	m.ID, m.OccurredAt = d.arena.Text(fields[0]), sinceEpoch(fields[1])
 	m.Money = models.Money{Minor: int64(binary.BigEndian.Uint64(fields[2])), Currency: d.word(fields[3], "")}
 	m.Kind = models.TransactionKind(d.word(fields[4], string(models.Payment)))
 	m.Status = models.TransactionStatus(d.word(fields[5], string(models.StatusSucceeded)))
 	m.Outcome = models.Outcome(d.word(fields[6], string(models.OutcomeApplied)))
-	m.ProviderID, m.ParentID = string(fields[7]), string(fields[8])
+	m.ProviderID, m.ParentID = d.arena.Text(fields[7]), d.arena.Text(fields[8])
 	return at, d.each(m)
 }
 

@@ -29,7 +29,7 @@ func (s *sheet) noteKind(e *models.Entry) {
 	case i >= 0:
 		s.unknown[i].count++
 	case len(s.unknown) < unknownMax:
-		s.unknown = append(s.unknown, &unknownKind{e.UnknownKind, 1, e.Line})
+		s.unknown = append(s.unknown, &unknownKind{strings.Clone(e.UnknownKind), 1, e.Line})
 	}
 }
 

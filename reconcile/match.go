@@ -3,6 +3,7 @@ package reconcile
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"paybook/models"
@@ -20,6 +21,7 @@ type matcher struct {
 
 	read    time.Time // how far the book has been read
 	ended   bool
+	taken   int64 // rows of the book
 	locals  localTable
 	waiting map[name][]*held // by every name; several rows may claim one
 	waits   int              // rows in waiting
@@ -50,6 +52,19 @@ type held struct {
 	pair  *local // what it was matched with, when they do not agree
 }
 
+// newHeld keeps an entry. Its texts become its own: a reader may cut them from what many rows share.
+func newHeld(e *models.Entry, at place) *held {
+	h := &held{Entry: *e, place: at}
+	h.Aliases = slices.Clone(e.Aliases)
+	for _, text := range []*string{&h.TransactionID, &h.ParentID, &h.OrderID, &h.RefundOrderID, &h.PayoutID, &h.StatusText, &h.UnknownKind} {
+		*text = strings.Clone(*text)
+	}
+	for i := range h.Aliases {
+		h.Aliases[i] = strings.Clone(h.Aliases[i])
+	}
+	return h
+}
+
 func newMatcher(next func() (*timed, error), from, to time.Time, elsewhere bool) *matcher {
 	return &matcher{next: next, from: from, to: to, elsewhere: elsewhere, most: waitingMax, locals: newLocalTable(), waiting: map[name][]*held{}}
 }
@@ -71,7 +86,7 @@ func (m *matcher) entry(e *models.Entry, at place) error {
 		return nil
 	}
 	m.pullBack(e)
-	m.wait(&held{Entry: *e, place: at})
+	m.wait(newHeld(e, at))
 	return m.checkRoom()
 }
 
@@ -103,6 +118,7 @@ func (m *matcher) finish() error {
 			return err
 		}
 	}
+	m.cloneLocals()
 	m.recent, m.free = recent{}, nil
 	if m.spill != nil {
 		return m.joinSpilled()
@@ -121,6 +137,9 @@ func (m *matcher) take() error {
 		return nil
 	}
 	m.read = t.at
+	if m.taken++; m.taken%cloneEvery == 0 {
+		m.cloneLocals()
+	}
 	if m.spill != nil {
 		return m.spill.local(&t.local)
 	}
@@ -131,6 +150,15 @@ func (m *matcher) take() error {
 	}
 	m.locals.add(m.keep(&t.local))
 	return m.checkRoom()
+}
+
+// cloneEvery is after how many rows of the book those that still wait are cloned. Most do not wait for so long.
+const cloneEvery = 1 << 15
+
+func (m *matcher) cloneLocals() {
+	for l := range m.locals.all() {
+		l.clone()
+	}
 }
 
 // keep copies a row of the book that is good for now only.
@@ -148,7 +176,10 @@ func (m *matcher) keep(l *local) *local {
 // join lets a pair go that agrees, and keeps one that does not.
 func (m *matcher) join(e *models.Entry, at place, l *local) {
 	if !m.agrees(e, l) {
-		m.differ = append(m.differ, &held{Entry: *e, place: at, pair: l})
+		h := newHeld(e, at)
+		h.pair = l
+		l.clone()
+		m.differ = append(m.differ, h)
 		return
 	}
 	m.recent.add(e, at, l)
@@ -162,6 +193,7 @@ func (m *matcher) agrees(e *models.Entry, l *local) bool {
 	}
 	m.matched++
 	if isBegun(e, l) {
+		l.clone()
 		m.begun = append(m.begun, l.key())
 	}
 	return true

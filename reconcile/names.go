@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"slices"
+	"strings"
 
 	"paybook/ledger"
 	"paybook/models"
@@ -56,6 +57,15 @@ type local struct {
 	money      models.Money
 	status     models.TransactionStatus
 	outcome    models.Outcome
+	own        bool // its texts hold on to nothing else: see clone
+}
+
+// clone makes the texts of a row that is kept its own: until then they hold on to those of many rows (models.Arena).
+func (l *local) clone() {
+	if l.own {
+		return
+	}
+	l.own, l.id, l.providerID, l.parent = true, strings.Clone(l.id), strings.Clone(l.providerID), strings.Clone(l.parent)
 }
 
 func localOf(t *models.Transaction) *local {

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math/big"
 	"slices"
+	"strings"
 
 	"paybook/ledger"
 	"paybook/models"
@@ -62,6 +63,7 @@ func (p *paidRows) of(k paidKey) *paidSum {
 		p.sums = map[paidKey]*paidSum{}
 	}
 	if p.sums[k] == nil {
+		k.payout = strings.Clone(k.payout)
 		p.sums[k] = &paidSum{}
 	}
 	p.key, p.last = k, p.sums[k]
@@ -124,15 +126,15 @@ func (r *run) steps() []ledger.PayoutStep {
 
 // payoutOf is a payout as a statement's row tells it. One that was collected from the bank is below zero.
 func payoutOf(e *models.Entry, file string) ledger.Payout {
-	p := ledger.Payout{PayoutID: e.TransactionID, Money: e.Money, Status: e.Status, OccurredAt: e.OccurredAt, File: file}
+	p := ledger.Payout{PayoutID: strings.Clone(e.TransactionID), Money: e.Money, Status: e.Status, OccurredAt: e.OccurredAt, File: file}
 	if e.PayoutID != e.TransactionID {
-		p.Batch = e.PayoutID
+		p.Batch = strings.Clone(e.PayoutID)
 	}
 	if e.Gross.Currency != "" {
 		p.Money = models.Money{Minor: -e.Gross.Minor, Currency: e.Gross.Currency}
 	}
 	if len(e.Aliases) > 0 {
-		p.BankReference = e.Aliases[0]
+		p.BankReference = strings.Clone(e.Aliases[0])
 	}
 	return p
 }

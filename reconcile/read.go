@@ -137,12 +137,13 @@ func (r *run) take(s *sheet, e *models.Entry, at place) error {
 	r.addStep(&e, at.file)
 	switch {
 	case e.Kind == models.Payout:
-		r.payouts[e.TransactionID] = payoutOf(e, r.inputs[at.file].label)
+		p := payoutOf(e, r.inputs[at.file].label)
+		r.payouts[p.PayoutID] = p
 		return nil
 	case !e.Kind.Compared():
 		return nil
 	case e.Adjusts:
-		r.adjusts = append(r.adjusts, &held{Entry: *e, place: at})
+		r.adjusts = append(r.adjusts, newHeld(e, at))
 		return nil
 	}
 	s.money++

@@ -42,7 +42,9 @@ func (r *recent) take(e *models.Entry) *held {
 		return nil
 	}
 	l := p.local
-	h := &held{Entry: p.entry, place: p.place, pair: &l}
+	l.clone()
+	h := newHeld(&p.entry, p.place)
+	h.pair = &l
 	*p = recentPair{}
 	return h
 }

@@ -41,6 +41,7 @@ func (r *run) settle(ctx context.Context) error {
 	if err := r.settleBook(ctx); err != nil {
 		return err
 	}
+	r.match.locals, r.numbered = localTable{}, nil // the gaps need the room
 	if err := r.finishGaps(ctx); err != nil {
 		return err
 	}
@@ -142,7 +143,7 @@ func (r *run) readAgain(ctx context.Context, suspects map[name]bool, left []*hel
 			}
 			h := &held{Entry: *e, place: at}
 			if slices.ContainsFunc(h.names(), func(n name) bool { return suspects[n] }) {
-				again = append(again, h)
+				again = append(again, newHeld(e, at))
 			}
 			return nil
 		})

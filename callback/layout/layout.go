@@ -41,6 +41,7 @@ type Layout struct {
 func Default() Layout {
 	return Layout{
 		path:          "settings.statement",
+		options:       parse.TableOptions{Passing: true},
 		transactionID: []string{"transaction_id"}, orderID: []string{"order_id"}, kind: []string{"type"}, currency: "currency",
 		status: "status", occurredAt: "occurred_at", parentID: []string{"parent_id"}, refundOrderID: []string{"refund_order_id"}, payoutID: "payout_id",
 		needed: []string{"transaction_id", "order_id", "type", "amount", "currency", "status", "occurred_at"},
@@ -97,7 +98,7 @@ func (l *Layout) readFile(s *parse.Section) {
 	s.Word("format", "csv", "csv")
 	l.encoding = s.Word("encoding", "utf-8", "utf-8", "gbk", "gb18030", "utf-16")
 	l.options = parse.TableOptions{
-		Delimiter: readDelimiter(s), SkipLines: s.Whole("skip_lines", 0, 0), Converted: l.encoding != "utf-8",
+		Delimiter: readDelimiter(s), SkipLines: s.Whole("skip_lines", 0, 0), Converted: l.encoding != "utf-8", Passing: true,
 	}
 	header := s.Flag("header")
 	l.options.NoHeader = header != nil && !*header

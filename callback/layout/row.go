@@ -241,7 +241,7 @@ func (r *rowReader) rowZone() (*time.Location, error) {
 	if r.zonesAt == nil {
 		r.zonesAt = map[string]*time.Location{}
 	}
-	r.zonesAt[word] = zone
+	r.zonesAt[strings.Clone(word)] = zone
 	return zone, nil
 }
 

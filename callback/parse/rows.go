@@ -8,6 +8,8 @@ import (
 	"io"
 	"strings"
 	"unicode/utf8"
+
+	"paybook/models"
 )
 
 // rowMax bounds one row: a quote that is never closed must not swallow the file into memory.
@@ -19,7 +21,8 @@ const rowMax = 1 << 20
 type rows struct {
 	buf       *bufio.Reader
 	delimiter string
-	lazy      bool // a quote within a cell is a character like any other
+	lazy      bool          // a quote within a cell is a character like any other
+	arena     *models.Arena // nil: every row is a piece of memory of its own
 
 	line   int   // the last physical line read, from 1
 	start  int   // the line the current row began on
@@ -50,11 +53,18 @@ func (r *rows) next() ([]string, error) {
 		}
 		r.start = r.line
 		if bytes.IndexByte(line, '"') < 0 {
-			r.split(string(line))
+			r.split(r.text(line))
 			return r.cells, nil
 		}
-		return r.quoted(string(line))
+		return r.quoted(r.text(line))
 	}
+}
+
+func (r *rows) text(line []byte) string {
+	if r.arena == nil {
+		return string(line)
+	}
+	return r.arena.Text(line)
 }
 
 // readLine reads up to the end of the line, which it drops. The bytes are good until the next call.

@@ -33,6 +33,8 @@ type TableOptions struct {
 	NoHeader  bool // the columns are then called 1, 2, 3 …
 	LazyQuote bool // a quote within a cell is a character like any other
 	Ragged    bool // rows are records of several kinds, each with its own number of cells: none is held against the header
+	// Passing is true for a reader that keeps nothing of a row: its cells are then parts of what many rows share (models.Arena).
+	Passing bool
 	// Converted is true for text that was decoded from another encoding: U+FFFD then stands for bytes that had no meaning
 	// there, and is refused.
 	Converted bool
@@ -49,6 +51,9 @@ func NewTable(file string, r io.Reader, o TableOptions) (*Table, error) {
 		return nil, err
 	}
 	t := &Table{File: file, columns: map[string]int{}, o: o, rows: rows{buf: buf, delimiter: string(o.Delimiter), lazy: o.LazyQuote}}
+	if o.Passing {
+		t.rows.arena = &models.Arena{}
+	}
 	for i := range o.SkipLines {
 		if _, err := t.rows.readLine(); errors.Is(err, io.EOF) {
 			return nil, &models.FileError{File: file, Line: i + 1, What: "the file ends before its header"}

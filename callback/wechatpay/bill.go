@@ -21,6 +21,7 @@ const lineMax = 256 << 10
 type bill struct {
 	file    string
 	lines   *bufio.Scanner
+	arena   models.Arena // of the lines: nothing is kept of one
 	line    int    // of the current line, from 1
 	text    string // the current line
 	header  []string
@@ -73,7 +74,7 @@ func names(line string) []string {
 func (b *bill) read() (bool, error) {
 	for b.lines.Scan() {
 		b.line++
-		b.text = strings.TrimSpace(strings.TrimPrefix(b.lines.Text(), bom))
+		b.text = strings.TrimSpace(strings.TrimPrefix(b.arena.Text(b.lines.Bytes()), bom))
 		if !utf8.ValidString(b.text) {
 			return false, b.fail("", "not UTF-8; bills are, so the file was changed, or is still packed")
 		}
