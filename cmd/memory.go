@@ -13,7 +13,7 @@ import (
 // may grow by a part of what is.
 const (
 	memoryRoom   = 58 << 20 // bytes
-	liveCrowded  = 50 << 20 // bytes in use that leave too little of the room
+	liveCrowded  = 64 << 20 // bytes in use that leave too little of the room
 	growCrowded  = 33       // percent of what is in use
 	liveHeapName = "/gc/heap/live:bytes"
 )

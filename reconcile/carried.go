@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -36,21 +37,33 @@ func (r *run) waits(days []string, kind models.TransactionKind) bool {
 	})
 }
 
-// loadNeighbours reads what earlier runs left to this one, and which of the days that matter have been run.
+// loadNeighbours reads what earlier runs left to this one, and which of the days that they wait for have been run.
 func (r *run) loadNeighbours(ctx context.Context) (err error) {
 	wanted := func(g *models.Gap) bool { return g.EntryKind != models.Payout && (r.concerns(g) || r.explains(g)) }
 	if r.others, err = r.book.OneSided(ctx, r.account.Name, r.day.String(), wanted); err != nil {
 		return err
 	}
+	var dates []string
+	for _, g := range r.others {
+		dates = append(dates, g.WaitsFor...)
+	}
+	return r.loadRan(ctx, dates)
+}
+
+// ownNeighbours are the days whose statements may still explain what this day's has not.
+func (r *run) ownNeighbours() []string {
 	dates := []string{r.day.Add(-1).String(), r.day.Add(1).String()}
 	for n := range r.account.Lag {
 		dates = append(dates, r.day.Add(n+1).String())
 	}
-	for _, g := range r.others {
-		dates = append(dates, g.WaitsFor...)
-	}
+	return dates
+}
+
+// loadRan finds out which of the days have been run.
+func (r *run) loadRan(ctx context.Context, dates []string) error {
 	slices.Sort(dates)
-	r.ran, err = r.book.RunDates(ctx, r.account.Name, slices.Compact(dates))
+	ran, err := r.book.RunDates(ctx, r.account.Name, slices.Compact(dates))
+	maps.Copy(r.ran, ran)
 	return err
 }
 

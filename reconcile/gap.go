@@ -23,7 +23,10 @@ type finding struct {
 	of    *models.Gap         // of another day, decided by this run
 }
 
-func (r *run) found(f finding) { r.findings = append(r.findings, f) }
+func (r *run) found(f finding) {
+	r.findings = append(r.findings, f)
+	r.clues.add(&f)
+}
 
 // gapID names a difference, whatever kind it turns out to be: a missing payment that comes in with another amount is the same gap
 // with new evidence. Only a repeated row stands beside the gap its movement may have.
@@ -39,25 +42,37 @@ func gapID(account, date string, n name, kind models.GapKind) string {
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
-// finishGaps turns the findings into gaps, with their orders, in an order that only depends on them.
-func (r *run) finishGaps(ctx context.Context) error {
-	clues := r.clues()
-	seen := make(map[string]bool, len(r.findings))
-	r.gaps = make([]models.Gap, 0, len(r.findings))
+// writeFindings turns what was found into gaps, with their orders, once it is so much that a look into the book is worth it: the rows behind
+// findings take far more room than their gaps.
+func (r *run) writeFindings(ctx context.Context, least int) error {
+	if len(r.findings) < least {
+		return nil
+	}
 	err := eachChunk(r.findings, bookChunk, func(chunk []finding) error {
 		if err := r.nameParents(ctx, chunk); err != nil {
 			return err
 		}
 		orders, err := r.ordersOf(ctx, chunk)
-		if err != nil {
-			return err
+		if err == nil {
+			r.writeGaps(chunk, orders)
 		}
-		r.writeGaps(chunk, orders, clues, seen)
-		clear(chunk) // the rows behind them are not needed any more, and may be many
-		return nil
+		return err
 	})
-	r.findings = nil
+	clear(r.findings)
+	r.findings = r.findings[:0]
 	return err
+}
+
+// finishGaps writes what is left, and adds the hints that only all gaps together give.
+func (r *run) finishGaps(ctx context.Context) error {
+	if err := r.writeFindings(ctx, 0); err != nil {
+		return err
+	}
+	for i := range r.gaps {
+		r.gaps[i].Reason += r.clues.of(&r.gaps[i])
+	}
+	r.findings, r.seen, r.clues = nil, nil, clues{}
+	return nil
 }
 
 // bookChunk is how many rows of the book are asked for at once: what is known of them is in memory until they are settled.
@@ -112,17 +127,17 @@ func (r *run) ordersOf(ctx context.Context, findings []finding) (map[string]mode
 	return r.book.Orders(ctx, slices.Collect(maps.Keys(ids)))
 }
 
-func (r *run) writeGaps(findings []finding, orders map[string]models.Order, clues clues, seen map[string]bool) {
+func (r *run) writeGaps(findings []finding, orders map[string]models.Order) {
 	for _, f := range findings {
 		g := r.gap(f)
-		for n := 2; seen[g.ID]; n++ { // two differences of one name, against all rules: both are told
+		for n := 2; r.seen[g.ID]; n++ { // two differences of one name, against all rules: both are told
 			g.ID = gapID(g.Account, g.Date, name{g.EntryKind, fmt.Sprintf("%s#%d", g.TransactionID, n)}, g.Kind)
 		}
-		seen[g.ID] = true
+		r.seen[g.ID] = true
 		if o, known := orders[g.OrderID]; known {
 			g.Order = &models.Side{Amount: o.Money().Text(), Currency: o.Currency, Status: string(o.Status)}
 		}
-		g.Reason, g.Next = r.reason(&f, &g)+clues.of(&f), r.words.word(r.next(&f, &g))
+		g.Reason, g.Next = r.reason(&f, &g), r.words.word(r.next(&f, &g))
 		r.gaps = append(r.gaps, g)
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
-	"time"
 
 	"paybook/ledger"
 	"paybook/models"
@@ -40,38 +39,45 @@ func (r *run) save(ctx context.Context, o Options, lease *ledger.Lease) (*Report
 		if err != nil {
 			return nil, err
 		}
-		return r.report(&run, saved, now), nil
+		lines := r.lines(&saved, run.Date, now)
+		return lines.fill(r.report(&run, saved, lines)), nil
 	}
 	var report *Report
+	var lines *lines
 	_, err := r.book.SaveRun(ctx, &run, found, func(run *models.Run, saved ledger.Saved) error {
-		report = r.report(run, saved, now)
+		lines = r.lines(&saved, run.Date, now)
+		report = r.report(run, saved, lines)
 		run.Result = report.Result
-		return errors.Join(keepReport(run, report), r.sign(run, report, &found))
+		return errors.Join(keepReport(run, report, lines), r.sign(run, report, lines, &found))
 	})
-	return report, err
+	if err != nil {
+		return nil, err
+	}
+	return lines.fill(report), nil
 }
 
 // keepReport keeps the report with its run, unless it is too large for that.
-func keepReport(run *models.Run, report *Report) error {
-	head := report.head()
-	text, err := json.Marshal(head)
+func keepReport(run *models.Run, report *Report, lines *lines) error {
+	text, err := json.Marshal(report)
 	size := len(text)
-	for _, list := range report.lists() {
-		for i := 0; i < len(*list) && size <= storedReportMax && err == nil; i++ {
-			var gap []byte
-			gap, err = json.Marshal((*list)[i])
-			size += len(gap)
+	for _, line := range lines.all() {
+		if size > storedReportMax || err != nil {
+			break
 		}
+		var gap []byte
+		gap, err = json.Marshal(line)
+		size += len(gap)
 	}
 	if err == nil && size <= storedReportMax {
-		text, err = json.Marshal(report)
+		whole := *report
+		text, err = json.Marshal(lines.fill(&whole))
 	}
 	run.Report = string(text)
 	return err
 }
 
 // sign hashes all that the run has found, without what changes from run to run.
-func (r *run) sign(run *models.Run, report *Report, found *ledger.Findings) error {
+func (r *run) sign(run *models.Run, report *Report, lines *lines, found *ledger.Findings) error {
 	slices.SortFunc(found.Crossed, func(a, b ledger.Crossed) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.TransactionID, b.TransactionID), cmp.Compare(a.Date, b.Date))
 	})
@@ -87,21 +93,19 @@ func (r *run) sign(run *models.Run, report *Report, found *ledger.Findings) erro
 			return err
 		}
 	}
-	for i, list := range report.lists() {
-		for _, g := range *list {
-			g.New, g.FirstSeen, g.AgeDays = false, "", 0
-			g.Owner, g.DueOn, g.Evidence = "", "", "" // whose task it is is no finding
-			if err := out.Encode([]any{i, g}); err != nil {
-				return err
-			}
+	for list, g := range lines.all() {
+		g.New, g.FirstSeen, g.AgeDays = false, "", 0
+		g.Owner, g.DueOn, g.Evidence = "", "", "" // whose task it is is no finding
+		if err := out.Encode([]any{list, g}); err != nil {
+			return err
 		}
 	}
 	run.Fingerprint = hex.EncodeToString(sum.Sum(nil))
 	return nil
 }
 
-// report puts the run into the form that is printed.
-func (r *run) report(run *models.Run, saved ledger.Saved, now time.Time) *Report {
+// report puts the run into the form that is printed, but for its gaps.
+func (r *run) report(run *models.Run, saved ledger.Saved, lines *lines) *Report {
 	out := &Report{Account: run.Account, Provider: run.Provider, Date: run.Date, TimeZone: run.TimeZone, RunID: run.ID,
 		Statement: StatementReport{Files: []FileReport{}, Entries: r.entries, ControlTotals: r.controlTotals, Totals: r.stated.report(true),
 			UnknownKinds: r.unknown, LeftOut: r.leftOut()},
@@ -113,48 +117,9 @@ func (r *run) report(run *models.Run, saved ledger.Saved, now time.Time) *Report
 		out.Statement.Files = append(out.Statement.Files, FileReport(f))
 	}
 	out.Notes = append(out.Notes, leftNotes(saved.Left)...)
-	out.Healed = slices.Grow(out.Healed, len(saved.Healed))
-	for _, g := range saved.Healed {
-		out.Healed = append(out.Healed, r.line(g, &saved, run.Date, now))
-	}
-	gaps := slices.Clone(saved.Gaps)
-	for i := range saved.Left {
-		gaps = append(gaps, &saved.Left[i])
-	}
-	sortGaps(gaps)
-	isOpen := func(g *models.Gap) bool { return g.State == models.GapOpen }
-	out.Gaps = slices.Grow(out.Gaps, count(gaps, isOpen)) // there may be very many, and growing into it takes twice the room
-	for _, g := range gaps {
-		line := r.line(g, &saved, run.Date, now)
-		if !isOpen(g) {
-			out.Carried = append(out.Carried, line)
-			continue
-		}
-		out.Gaps = append(out.Gaps, line)
+	for _, g := range lines.lists[0] {
 		out.Summary[g.Kind]++
 		out.Result = models.Gapped
 	}
-	for i := range saved.Accepted {
-		out.Accepted = append(out.Accepted, r.line(&saved.Accepted[i], &saved, run.Date, now))
-	}
 	return out
-}
-
-// line is a gap as the report of its run has it.
-func (r *run) line(g *models.Gap, saved *ledger.Saved, date string, now time.Time) GapReport {
-	line := NewGapReport(*g, r.account.Zone, now)
-	line.Account, line.New, line.FirstSeen, line.Overdue = "", saved.New[g.ID], r.words.word(line.FirstSeen), nil
-	if g.Date == date {
-		line.Date = ""
-	}
-	return line
-}
-
-func count[T any](list []T, which func(T) bool) (n int) {
-	for _, v := range list {
-		if which(v) {
-			n++
-		}
-	}
-	return n
 }

@@ -22,12 +22,17 @@ func (r *run) settle(ctx context.Context) error {
 	if left, rows, err = r.pullBack(ctx, left, rows); err != nil {
 		return err
 	}
+	if err := r.loadRan(ctx, r.ownNeighbours()); err != nil {
+		return err
+	}
 	groups := r.groups(left)
 	r.assign(groups, rows)
-	r.findings = slices.Grow(r.findings, len(groups))
 	for i, g := range groups {
 		r.settleGroup(g)
 		groups[i] = nil
+		if err := r.writeFindings(ctx, bookChunk); err != nil {
+			return err
+		}
 	}
 	if r.copies > 0 {
 		r.note("the reports overlap: %s that another report of the day has as well, read once%s", plural(int(r.copies), "row"), r.stated.twice())
@@ -163,34 +168,28 @@ func (r *run) settleBook(ctx context.Context) error {
 			keys = append(keys, l.key())
 		}
 	}
-	var missing []*models.Transaction
+	slices.SortFunc(keys, func(a, b name) int { return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.id, b.id)) })
 	uncovered := map[models.TransactionKind]int{}
 	err := eachChunk(keys, bookChunk, func(chunk []name) error {
 		rows, err := r.notElsewhere(ctx, chunk)
+		if err != nil {
+			return err
+		}
 		for _, t := range rows {
-			if r.covers(t.Kind) {
-				missing = append(missing, t)
-			} else {
+			if !r.covers(t.Kind) {
 				uncovered[t.Kind]++
+				continue
 			}
+			waits := r.neighbours(t.OccurredAt)
+			for n := range r.account.Lag {
+				waits = append(waits, r.day.Add(n+1).String())
+			}
+			r.found(finding{verdict: verdict{kind: models.GapMissingProvider}, row: t, waits: waits})
 		}
-		return err
+		return r.writeFindings(ctx, bookChunk)
 	})
-	if err != nil {
-		return err
-	}
 	r.noteUncovered(uncovered)
-	slices.SortFunc(missing, func(a, b *models.Transaction) int {
-		return cmp.Or(a.OccurredAt.Compare(b.OccurredAt), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.TransactionID, b.TransactionID))
-	})
-	for _, t := range missing {
-		waits := r.neighbours(t.OccurredAt)
-		for n := range r.account.Lag {
-			waits = append(waits, r.day.Add(n+1).String())
-		}
-		r.found(finding{verdict: verdict{kind: models.GapMissingProvider}, row: t, waits: waits})
-	}
-	return nil
+	return err
 }
 
 // notElsewhere are the rows of the day that moved money and that no other day's statement has, as they are by now.
@@ -219,5 +218,8 @@ func (r *run) notElsewhere(ctx context.Context, keys []name) ([]*models.Transact
 			list = append(list, &t)
 		}
 	}
+	slices.SortFunc(list, func(a, b *models.Transaction) int {
+		return cmp.Or(a.OccurredAt.Compare(b.OccurredAt), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.TransactionID, b.TransactionID))
+	})
 	return list, nil
 }

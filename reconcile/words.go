@@ -137,37 +137,36 @@ type clues struct {
 	byOrder map[string][2]string // order → ids of a payment missing here and of one missing there
 }
 
-func (r *run) clues() clues {
-	c := clues{byOrder: map[string][2]string{}}
-	for _, f := range r.findings {
-		order := f.orderID()
-		if order == "" || f.kind != models.GapMissingLocal && f.kind != models.GapMissingProvider {
-			continue
-		}
-		ids := c.byOrder[order]
-		switch {
-		case f.kind == models.GapMissingLocal:
-			c.rounded = c.rounded || looksRounded(f.entry.TransactionID)
-			ids[0] = f.entry.TransactionID
-		case f.kind == models.GapMissingProvider:
-			ids[1] = f.row.ShownID()
-		}
-		c.byOrder[order] = ids
+func (c *clues) add(f *finding) {
+	order := f.orderID()
+	if order == "" || f.kind != models.GapMissingLocal && f.kind != models.GapMissingProvider {
+		return
 	}
-	return c
+	if c.byOrder == nil {
+		c.byOrder = map[string][2]string{}
+	}
+	ids := c.byOrder[order]
+	switch {
+	case f.kind == models.GapMissingLocal:
+		c.rounded = c.rounded || looksRounded(f.entry.TransactionID)
+		ids[0] = f.entry.TransactionID
+	case f.kind == models.GapMissingProvider:
+		ids[1] = f.row.ShownID()
+	}
+	c.byOrder[order] = ids
 }
 
-func (c clues) of(f *finding) string {
+func (c *clues) of(g *models.Gap) string {
 	var hint string
-	switch ids := c.byOrder[f.orderID()]; {
-	case f.kind == models.GapMissingLocal && looksRounded(f.entry.TransactionID):
+	switch ids := c.byOrder[g.OrderID]; {
+	case g.Kind == models.GapMissingLocal && looksRounded(g.TransactionID):
 		hint = "; its id ends in many zeros, so the file may have been saved by a spreadsheet, which rounds long numbers"
-	case f.kind == models.GapMissingProvider && c.rounded:
+	case g.Kind == models.GapMissingProvider && c.rounded:
 		hint = "; ids in the statement end in many zeros, so it may have been saved by a spreadsheet, which rounds long numbers"
-	case f.orderID() == "" || ids[0] == "" || ids[1] == "":
-	case f.kind == models.GapMissingLocal:
+	case g.OrderID == "" || ids[0] == "" || ids[1] == "":
+	case g.Kind == models.GapMissingLocal:
 		hint = "; of the same order the book has " + ids[1] + ", which the statement does not have"
-	case f.kind == models.GapMissingProvider:
+	case g.Kind == models.GapMissingProvider:
 		hint = "; of the same order the statement has " + ids[0] + ", which the book does not have"
 	}
 	return hint

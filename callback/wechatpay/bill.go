@@ -22,8 +22,8 @@ type bill struct {
 	file    string
 	lines   *bufio.Scanner
 	arena   models.Arena // of the lines: nothing is kept of one
-	line    int    // of the current line, from 1
-	text    string // the current line
+	line    int          // of the current line, from 1
+	text    string       // the current line
 	header  []string
 	columns map[string]int
 	cells   []string

@@ -1,0 +1,77 @@
+package reconcile
+
+import (
+	"iter"
+	"slices"
+	"time"
+
+	"paybook/ledger"
+	"paybook/models"
+)
+
+// lines are a report's gaps before they are put into it. There may be very many: the report is made when all has been written, and till
+// then each is made when it is looked at.
+type lines struct {
+	run   *run
+	lists [4][]*models.Gap // as Report.lists has them
+	isNew map[string]bool
+	date  string
+	now   time.Time
+}
+
+func (r *run) lines(saved *ledger.Saved, date string, now time.Time) *lines {
+	l := &lines{run: r, isNew: saved.New, date: date, now: now}
+	found := slices.Clone(saved.Gaps)
+	for i := range saved.Left {
+		found = append(found, &saved.Left[i])
+	}
+	sortGaps(found)
+	for _, g := range found {
+		if g.State == models.GapOpen {
+			l.lists[0] = append(l.lists[0], g)
+		} else {
+			l.lists[1] = append(l.lists[1], g)
+		}
+	}
+	l.lists[2] = saved.Healed
+	for i := range saved.Accepted {
+		l.lists[3] = append(l.lists[3], &saved.Accepted[i])
+	}
+	return l
+}
+
+// all are the lines of every list, with the number of the list.
+func (l *lines) all() iter.Seq2[int, GapReport] {
+	return func(yield func(int, GapReport) bool) {
+		for i, list := range l.lists {
+			for _, g := range list {
+				if !yield(i, l.line(g)) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// fill puts the lines into their report.
+func (l *lines) fill(report *Report) *Report {
+	for i, list := range report.lists() {
+		if len(l.lists[i]) > 0 {
+			*list = make([]GapReport, 0, len(l.lists[i]))
+		}
+		for _, g := range l.lists[i] {
+			*list = append(*list, l.line(g))
+		}
+	}
+	return report
+}
+
+// line is a gap as the report of its run has it.
+func (l *lines) line(g *models.Gap) GapReport {
+	line := NewGapReport(*g, l.run.account.Zone, l.now)
+	line.Account, line.New, line.FirstSeen, line.Overdue = "", l.isNew[g.ID], l.run.words.word(line.FirstSeen), nil
+	if g.Date == l.date {
+		line.Date = ""
+	}
+	return line
+}
