@@ -10,9 +10,10 @@ import (
 
 // Where a row came from.
 const (
-	sourceCallback = "callback"
-	sourceImport   = "import"
-	sourceShop     = "shop" // of an order's move: the shop's own act
+	sourceCallback  = "callback"
+	sourceImport    = "import"
+	sourceShop      = "shop"      // of an order's move: the shop's own act
+	sourceReconcile = "reconcile" // a repair, from a statement's row
 )
 
 var reversalOf = map[models.TransactionKind]models.TransactionKind{
@@ -108,7 +109,10 @@ func differs(r *row, ev models.Event) bool {
 // bookAgain is an event about a movement we already have.
 func (e *engine) bookAgain(d *delivery, r *row, m meaning, ev models.Event) (models.Outcome, string) {
 	e.learn(r, ev)
+	e.confirm(d, r, m)
 	switch {
+	case r.Event == models.RepairReversed && !ev.RunningTotal:
+		return e.revive(d, r, m, ev)
 	case ev.RunningTotal:
 		return e.bookRunningAgain(d, r, m, ev)
 	case e.learnExact(r, ev):

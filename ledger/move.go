@@ -101,14 +101,15 @@ func (e *engine) enqueue(orderID, topic string, n notice) {
 // come for it. Asked only for a closed order that money arrives for.
 func (e *engine) closedByProvider(o *orderWork) bool {
 	for _, t := range e.transitions {
-		if t.OrderID == o.OrderID && t.Version == o.Version {
+		if t.OrderID == o.OrderID && t.Version == o.Version && t.Event != string(models.RepairReversed) {
 			return t.Event == string(models.PaymentClosed)
 		}
 	}
 	if o.Status != models.Closed {
 		return false
 	}
-	b := e.l.sql("SELECT event FROM transitions WHERE order_id = ").arg(o.OrderID).add(" AND version = ").arg(o.Version)
+	// What a reversed repair returned the order to is closed by whoever closed it before.
+	b := e.l.sql(`SELECT event FROM transitions WHERE order_id = `).arg(o.OrderID).add(` AND "to" = 'closed' AND event <> 'repair.reversed' ORDER BY version DESC LIMIT 1`)
 	var event string
 	if err := query(e.tx, b.String(), b.args, func(rows *sql.Rows) error { return rows.Scan(&event) }); err != nil {
 		e.failed = err // nothing of this transaction will be written

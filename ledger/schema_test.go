@@ -23,7 +23,8 @@ import (
 func TestModelsAreTheSchema(t *testing.T) {
 	tables := map[string]any{"orders": models.Order{}, "transactions": models.Transaction{}, "aliases": models.Alias{},
 		"transitions": models.Transition{}, "messages": models.Message{}, "callbacks": models.Callback{}, "runs": models.Run{}, "gaps": models.Gap{},
-		"stock": models.Stock{}, "items": models.Item{}, "tokens": models.Token{}, "archives": models.Archive{}, "fetches": models.Fetch{}}
+		"stock": models.Stock{}, "items": models.Item{}, "tokens": models.Token{}, "archives": models.Archive{}, "fetches": models.Fetch{},
+		"repairs": models.Repair{}, "repair_items": models.RepairItem{}}
 	ledgertest.EachDSN(t, func(t *testing.T, dsn string) {
 		ledgertest.Open(t, dsn)
 		db := openSQL(t, dsn)

@@ -77,7 +77,8 @@ func (e *engine) refunded(p *row) int64 {
 // and have not gone out: pending, failed, or come back. A total may still have them.
 func (e *engine) refundedByID(p *row) (sum, none int64) {
 	for _, r := range e.rows {
-		if r.gone || r.Account != p.Account || r.ParentID != p.TransactionID || r.Currency != p.Currency || r.Event == models.RefundTotal {
+		if r.gone || r.Account != p.Account || r.ParentID != p.TransactionID || r.Currency != p.Currency || r.Event == models.RefundTotal ||
+			r.Status == models.StatusReversed {
 			continue
 		}
 		switch {

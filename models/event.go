@@ -82,6 +82,10 @@ const (
 	OrderExpire EventKind = "order.expire" // not paid within its window
 )
 
+// RepairReversed is that a person took a repair back: no provider says it. A row that was booked by the repair counts as never told, so
+// that a callback can still tell it.
+const RepairReversed EventKind = "repair.reversed"
+
 // Outcome is what became of a verified event. The words are the contract's.
 type Outcome string
 

@@ -27,7 +27,7 @@ type Gap struct {
 	WaitsFor []string `gorm:"serializer:json"`
 	// DecidedOn is the date of the run that opened or healed a gap of another day, "" for a day's own runs.
 	DecidedOn  string
-	HealedRun  string     // the run that no longer found it; "" when a person resolved it
+	HealedRun  string     // the run that no longer found it, or repair/ID; "" when a person resolved it
 	Resolution string     // how it ended: by a later run, or what a person wrote
 	Owner      string     // whose task it is; "": nobody's yet
 	DueOn      string     // until when, YYYY-MM-DD of the account's zone; "": no date

@@ -22,7 +22,7 @@ type Transaction struct {
 	Outcome       Outcome   // how it fits its order
 	Detail        string    // one line for people, when it does not fit
 	Source        string    // callback, import, reconcile
-	CallbackID    string    // evidence: the callback that last changed it
+	CallbackID    string    // evidence: the callback that last changed it, or repair/ID
 	OccurredAt    time.Time `gorm:"serializer:utc"` // when the money moved, by the provider's clock
 	LostAt        time.Time `gorm:"serializer:utc"` // disputes: when it was lost, by the provider's clock; zero: not lost. Their reversals: when it was last told won
 	CreatedAt     time.Time `gorm:"serializer:utc;autoCreateTime:false"`
@@ -79,7 +79,7 @@ const (
 	StatusSucceeded  TransactionStatus = "succeeded"
 	StatusFailed     TransactionStatus = "failed"
 	StatusClosed     TransactionStatus = "closed"
-	StatusReversed   TransactionStatus = "reversed" // voided by the provider without an id of its own
+	StatusReversed   TransactionStatus = "reversed" // voided by the provider without an id of its own, or a repair that was taken back
 )
 
 // Alias is a further name of a transaction: PaymentIntent beside charge, the shop's refund number beside the refund id.
