@@ -139,6 +139,9 @@ func (r *run) writeGaps(findings []finding, orders map[string]models.Order) {
 		}
 		g.Reason, g.Next = r.reason(&f, &g), r.words.word(r.next(&f, &g))
 		r.gaps = append(r.gaps, g)
+		if r.row != nil && f.entry != nil {
+			r.row(g, f.entry.Entry)
+		}
 	}
 }
 

@@ -200,6 +200,9 @@ func (r *run) adjust(e *held, adjusts []*held) {
 			continue
 		}
 		money.Minor += a.Money.Minor
+		if a.Part {
+			e.Aliases = slices.Concat(e.Aliases, a.Aliases)
+		}
 	}
 	if money.Minor > 0 || len(adjusts) == 0 {
 		e.Money = money

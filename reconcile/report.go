@@ -31,11 +31,11 @@ type Report struct {
 	// Accepted are found as before, and stay resolved by a person's word.
 	Accepted []GapReport `json:"accepted,omitempty"`
 	Payouts  int         `json:"payouts_kept,omitempty"` // payouts of the files, kept by their ids
-	// Bridges are of the payouts that the day's rows are part of, that its files tell, and that were paid on the day, one a currency.
-	Bridges []Bridge `json:"bridges,omitempty"`
-	// NotPaidOut is what of the day's rows no payout has claimed, where the provider pays out at all.
-	NotPaidOut []Bridge `json:"not_paid_out,omitempty"`
-	Notes      []string `json:"notes,omitempty"`
+	Bridges  []Bridge    `json:"bridges,omitempty"`      // one for each payout of the files
+	Notes    []string    `json:"notes,omitempty"`
+	// Repair is what a repair would book, or has booked; nil: none was asked for. It is no part of what is kept of a run.
+	Repair    *RepairReport `json:"repair,omitempty"`
+	RepairErr error         `json:"-"` // why it was not applied
 }
 
 // StatementReport is the provider's side.

@@ -38,6 +38,9 @@ type Options struct {
 	DryRun   bool             // find everything out, write nothing
 	Now      func() time.Time // the clock that gaps are dated by; nil: time.Now
 	Progress func(rows int64) // if set, is told now and then how many rows of a file are read
+	// Row, if set, is told of every gap with the statement's row that it is about, and that all files be read for it: what a repair
+	// books. A run that begins again tells them again.
+	Row func(g models.Gap, e models.Entry)
 }
 
 const edgeDefault = 10 * time.Second
@@ -109,6 +112,7 @@ type run struct {
 	day      Day
 	from, to time.Time
 	progress func(int64)
+	row      func(models.Gap, models.Entry)
 	turn     int64
 
 	files         []*outer
@@ -149,8 +153,8 @@ type run struct {
 }
 
 func runOnce(ctx context.Context, book *ledger.Ledger, a Account, src Source, day Day, o Options, lease *ledger.Lease) (*Report, error) {
-	r := &run{book: book, account: a, day: day, progress: o.Progress, stated: totals{}, idle: totals{}, booked: newTally(), payouts: map[string]ledger.Payout{},
-		used: map[name]bool{}, disputed: map[name][]models.Transaction{}, words: interner{}, seen: map[string]bool{}, ran: map[string][]models.TransactionKind{}, controlTotals: controlAgree}
+	r := &run{book: book, account: a, day: day, progress: o.Progress, row: o.Row, stated: totals{}, idle: totals{}, booked: totals{}, payouts: map[string]ledger.Payout{},
+		used: map[name]bool{}, disputed: map[name][]models.Transaction{}, words: interner{}, controlTotals: controlAgree}
 	r.from, r.to = day.Bounds(a.Zone, a.Cut)
 	r.fees = feeRules(&r.account)
 	if err := r.findFiles(ctx, src); err != nil {

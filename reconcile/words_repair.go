@@ -1,0 +1,68 @@
+package reconcile
+
+import (
+	"slices"
+	"strings"
+
+	"paybook/models"
+)
+
+// unrepairable says why no repair can close a gap, and what to type instead; "" when one can. A repair only adds what the provider says has
+// happened and the book does not have: it never makes a sum smaller or another, and never undoes what a callback has told.
+func unrepairable(g *models.Gap, e *models.Entry, read bool) (why, next string) {
+	if g.Kind != models.GapMissingLocal && g.Kind != models.GapStatus {
+		return notByRepair(g), g.Next
+	}
+	again := "app reconcile --date " + g.Date + " --account " + quote(g.Account) + " --repair"
+	switch {
+	case g.Kind == models.GapStatus && (g.Statement == nil || g.Statement.Status != string(models.StatusSucceeded)):
+		return "the statement calls it less than the book does, and a repair takes nothing back", g.Next
+	case !slices.Equal(g.Differs, differsOf(g.Kind)):
+		return "the sums differ too, and which is right is for a person to find out", g.Next
+	case !read:
+		return "this run did not read the row it is about", again
+	case e.OccurredAt.IsZero():
+		return "its row is in the statement of " + g.Date, again
+	case e.Status != models.StatusSucceeded:
+		return "the statement does not say that money has moved", g.Next
+	case e.Adjusts:
+		return "the row only changes a movement of another day", g.Next
+	case strings.HasSuffix(e.TransactionID, models.SecondRound):
+		return "a dispute that is lost after it was won is booked from its callbacks only", g.Next
+	}
+	return "", ""
+}
+
+// differsOf is what a repairable gap's sides differ in.
+func differsOf(kind models.GapKind) []string {
+	if kind == models.GapStatus {
+		return []string{differsStatus}
+	}
+	return []string{}
+}
+
+// notByRepair is one sentence a kind.
+func notByRepair(g *models.Gap) string {
+	switch g.Kind {
+	case models.GapMissingProvider:
+		return "the book has it from its callback; that the statement lacks it is for the provider to explain"
+	case models.GapAmount, models.GapCurrency:
+		return "a repair never changes a sum; which side is right is for a person to find out"
+	case models.GapUnknownOrder:
+		if g.Order != nil {
+			return "it is booked and waits for its payment: it is applied by itself once that is booked"
+		}
+		return "it is booked and waits for its order: it is applied by itself once the order is here"
+	case models.GapPaidAfterClose, models.GapDuplicatePayment, models.GapNotAllowed:
+		return "it is booked, and its order cannot take it: the money is to be given back, or the shop decides"
+	case models.GapConflict:
+		return "two tellings contradict each other; which is right is for a person to find out"
+	case models.GapDuplicateEntry:
+		return "it is booked once, as it should be; that the statement repeats it is for the provider to explain"
+	case models.GapWrongDay:
+		return "it belongs to another day: that day's run finds it, and its repair books it"
+	case models.GapUnknownStatus:
+		return "the statement's word for its state is not known, so nothing says that money has moved"
+	}
+	return "there is nothing to book"
+}
