@@ -39,6 +39,7 @@ type Config struct {
 	LogLevel       slog.Level
 	ShutdownDelay  time.Duration // between "not ready" and closing the door, for the balancer to notice
 	Ledger         ledger.Options
+	Approvals      int // how many persons a repair needs: 1 or 2
 
 	files   []configFile    // every file it was made of, for the doctor
 	asked   map[string]bool // variables of the environment that mean something
@@ -82,7 +83,7 @@ func loadConfig(name string, env func(string) (string, bool)) (*Config, error) {
 		return nil, err
 	}
 	c := readConfig(r.section(root, "", "listen", "admin_listen", "database", "public_url", "trusted_proxies", "accounts", "orders",
-		"limits", "log", "shutdown", "ledger", "api_keys", "redis", "queue"))
+		"limits", "log", "shutdown", "ledger", "api_keys", "redis", "queue", "repair"))
 	c.File, c.files, c.asked = r.name, *r.files, r.asked
 	return c, r.err()
 }
@@ -115,6 +116,7 @@ func readConfig(s *section) *Config {
 	c.Accounts = readAccounts(s)
 	c.APIKeys = readAPIKeys(s)
 	c.Queue = readQueue(s)
+	c.Approvals = readRepair(s)
 	for _, a := range c.Accounts {
 		if a.Elsewhere {
 			c.Ledger.Elsewhere = append(c.Ledger.Elsewhere, a.Name)

@@ -22,6 +22,7 @@ type reconcileOptions struct {
 	format      string
 	output      string
 	dryRun      bool
+	repair, as  string
 }
 
 // reportFormats are the ways a report can be written.
@@ -36,13 +37,18 @@ func newReconcileCommand(a *app) *cobra.Command {
 files are found by the account's "statements" patterns, or named by --statement. The same files again change nothing; a corrected file
 rewrites the open gaps. An account that cannot be run does not stop the others.
 
+--repair plans what would be booked to close the open gaps, why, and what the shop would be told, and keeps the plan for ` + "`app repair`" + `.
+--repair=apply books it, by the way of a callback, and runs the day once more; where repair.approvals is 2, only if another person has
+planned the same before.
+
 Exit codes:
   0  balanced
   1  there are open gaps
   2  could not be done for at least one account: no or a wrong file, usage, configuration, database, busy (the same run is under
-     way elsewhere, or was taken over there while this one was stalled); nothing of it is written`,
+     way elsewhere, or was taken over there while this one was stalled), a repair that needs a second person; nothing of it is written
+     but the repair's plan`,
 		Example: "  app reconcile --date 2026-11-29\n  app reconcile --date 2026-11-29 --account wechatpay --statement tradebill.csv --format json\n" +
-			"  app reconcile --date 2026-11-29 --account wechatpay --no-statement",
+			"  app reconcile --date 2026-11-29 --account wechatpay --no-statement\n  app reconcile --date 2026-11-29 --account wechatpay --repair",
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return a.reconcile(c.Context(), o) },
 	}
@@ -53,6 +59,9 @@ Exit codes:
 	f.BoolVar(&o.noStatement, "no-statement", false, "declare that the provider has no statement for this day")
 	f.StringVar(&o.output, "output", "", "write the report to `FILE`; - is standard output")
 	f.BoolVar(&o.dryRun, "dry-run", false, "find everything out, write nothing to the book")
+	f.StringVar(&o.repair, "repair", "", "`plan` (the default of the flag) or apply: close gaps by booking what the statement says")
+	f.Lookup("repair").NoOptDefVal = repairPlan
+	asFlag(c, &o.as)
 	formatFlag(c, &o.format, reportFormats...)
 	c.AddCommand(newReconcileStockCommand(a))
 	return c
@@ -91,6 +100,9 @@ func (a *app) reconcile(ctx context.Context, o reconcileOptions) error {
 		return errors.New("no account has a statement source: set accounts[].statements, or name a file by --statement")
 	}
 	if err := a.writeReport(o, out, items); err != nil {
+		return err
+	}
+	if err := a.printRepairs(o.format, items); err != nil {
 		return err
 	}
 	return reconcileResult(items)
@@ -158,6 +170,9 @@ func (a *app) dayOf(account *Account, o reconcileOptions) (reconcile.Day, error)
 func (a *app) reconcileAccounts(o reconcileOptions) ([]*Account, error) {
 	if err := onlyFormats(o.format, reportFormats...); err != nil {
 		return nil, err
+	}
+	if o.repair != "" && o.repair != repairPlan && o.repair != repairApply {
+		return nil, fmt.Errorf("--repair=%s: expected plan or apply", o.repair)
 	}
 	if o.date != "" {
 		if _, err := reconcile.ParseDay(o.date); err != nil {
@@ -234,11 +249,28 @@ func (a *app) reconcileOne(ctx context.Context, book *ledger.Ledger, account *Ac
 	tick, done := a.progress(account.Name + " rows")
 	defer done()
 	options := reconcile.Options{DryRun: o.dryRun, Now: a.now, Progress: func(rows int64) { tick(int(rows)) }}
-	report, err := reconcile.Run(ctx, book, account.reconciled(), account.source(o), day, options)
+	report, err := a.runOf(ctx, book, account, o, day, options)
 	if err != nil {
 		return reconcile.Item{Account: account.Name, Err: err}
 	}
 	return reconcile.Item{Report: report}
+}
+
+// runOf is the run, with a repair when one was asked for.
+func (a *app) runOf(ctx context.Context, book *ledger.Ledger, account *Account, o reconcileOptions, day reconcile.Day, options reconcile.Options) (*reconcile.Report, error) {
+	if o.repair == "" {
+		return reconcile.Run(ctx, book, account.reconciled(), account.source(o), day, options)
+	}
+	who, err := a.actor(o.as)
+	if err != nil {
+		return nil, err
+	}
+	c, err := a.config()
+	if err != nil {
+		return nil, err
+	}
+	repair := reconcile.Repair{Apply: o.repair == repairApply, Who: who, Approvals: c.Approvals}
+	return reconcile.RunRepair(ctx, book, account.reconciled(), account.source(o), day, options, repair)
 }
 
 // writeReport writes to out, or to standard output when it is nil. What the readers noticed is said on standard error too, unless the
@@ -292,6 +324,8 @@ func reconcileResult(items []reconcile.Item) error {
 			return item.Err
 		case item.Err != nil:
 			failed = append(failed, fmt.Errorf("%s: %w", item.Account, item.Err))
+		case item.Report.RepairErr != nil:
+			failed = append(failed, fmt.Errorf("%s: %w; app repair apply %s --as NAME", item.Report.Account, item.Report.RepairErr, item.Report.Repair.ID))
 		case item.Report.Result != models.Balanced:
 			gaps = true
 		}

@@ -153,7 +153,7 @@ func newRoot(a *app) *cobra.Command {
 		newCallbacksCommand(a),
 		newReconcileCommand(a),
 		newGapsCommand(a),
-		newPayoutsCommand(a),
+		newRepairCommand(a),
 		newDoctorCommand(a),
 		newVersionCommand(a),
 	)

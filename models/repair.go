@@ -36,6 +36,12 @@ func (r Repair) Count(state RepairItemState) (n int) {
 	return n
 }
 
+// Unfinished says whether a repair that was applied or reversed has not done so for every gap.
+func (r Repair) Unfinished() bool {
+	tried := r.State == RepairApplied || r.State == RepairUndone || r.State == RepairDropped && r.Count(ItemRefused) > 0
+	return tried && (r.Count(ItemRefused) > 0 || r.ReversedBy != "" && r.Count(ItemBooked) > 0)
+}
+
 // RepairState is how far a repair has come.
 type RepairState string
 
