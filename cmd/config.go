@@ -39,7 +39,8 @@ type Config struct {
 	LogLevel       slog.Level
 	ShutdownDelay  time.Duration // between "not ready" and closing the door, for the balancer to notice
 	Ledger         ledger.Options
-	Approvals      int // how many persons a repair needs: 1 or 2
+	Approvals      int    // how many persons a repair needs: 1 or 2
+	Inquiries      Asking // when providers are asked about orders
 
 	files   []configFile    // every file it was made of, for the doctor
 	asked   map[string]bool // variables of the environment that mean something
@@ -97,7 +98,7 @@ func readConfig(s *section) *Config {
 		PublicURL:   readPublicURL(s),
 	}
 	c.TrustedProxies = readProxies(s)
-	orders := s.object("orders", "payment_window", "retry_window", "token_life", "flash")
+	orders := s.object("orders", "payment_window", "retry_window", "token_life", "flash", "query")
 	c.PaymentWindow = orders.duration("payment_window", 30*time.Minute, time.Minute, 366*24*time.Hour)
 	c.RetryWindow = orders.duration("retry_window", 2*time.Minute, time.Minute, 366*24*time.Hour)
 	c.TokenLife = readTokenLife(orders, c.PaymentWindow)
@@ -117,6 +118,8 @@ func readConfig(s *section) *Config {
 	c.APIKeys = readAPIKeys(s)
 	c.Queue = readQueue(s)
 	c.Approvals = readRepair(s)
+	c.Inquiries = readAsking(orders)
+	c.Ledger.AskAfter = c.askAfter()
 	for _, a := range c.Accounts {
 		if a.Elsewhere {
 			c.Ledger.Elsewhere = append(c.Ledger.Elsewhere, a.Name)

@@ -13,7 +13,8 @@ import (
 )
 
 func newOrdersCommand(a *app) *cobra.Command {
-	return newGroup("orders", "Look at orders: their state, and how they got there", newOrdersListCommand(a), newOrdersShowCommand(a))
+	return newGroup("orders", "Look at orders: their state, and how they got there", newOrdersListCommand(a), newOrdersShowCommand(a),
+		newOrdersQueryCommand(a))
 }
 
 type ordersListOptions struct {

@@ -82,7 +82,7 @@ func (s *service) run(ctx context.Context, public, admin net.Listener) error {
 	var running sync.WaitGroup
 	running.Go(func() { s.sweep(jobs) })
 	running.Go(func() {
-		if err := s.book.Work(jobs); err != nil {
+		if err := s.book.Work(jobs, s.inquiries()...); err != nil {
 			s.log.Error("job queue", "error", err.Error())
 		}
 	})

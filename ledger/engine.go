@@ -51,6 +51,7 @@ type engine struct {
 	wanted      map[string]int64            // of them, what an order is being made with: less is an *OutOfStock
 	regained    map[string]int64            // of them, what orders that were closed get again
 	evidence    map[string]*models.Callback // written last: the rows hold the outcomes
+	inquiries   []Inquiry                   // what a provider is to be asked about
 }
 
 // row is a transaction in work. was is nil for a fresh one.
@@ -349,6 +350,7 @@ func (e *engine) write() error {
 		}
 	}
 	e.writeUnits()
+	e.writeInquiries(moved)
 	return e.pipe.flush()
 }
 

@@ -37,6 +37,9 @@ type Options struct {
 	Lease time.Duration
 	// LeaseLock is asked for a lease before the database is; nil: nobody. The caller closes it, after the book.
 	LeaseLock LeaseLock
+	// AskAfter is how long an order may stay paying, or a payment pending, until its provider is to be asked about it (DueInquiries);
+	// messages that must be looked up are due at once. 0: nothing of the kind is noted.
+	AskAfter time.Duration
 	// OnBatch, if set, is told the size of every committed batch.
 	OnBatch func(callbacks int)
 }

@@ -69,6 +69,9 @@ func (l *Ledger) insertOrders(tx *gorm.DB, chunk []models.Order, now time.Time) 
 	if err := l.sameOrders(tx, old, given, now); err != nil {
 		return created, err
 	}
+	if err := l.askAbout(tx, made, now); err != nil {
+		return created, err
+	}
 	return created, l.insertExpiries(tx, made)
 }
 

@@ -66,6 +66,7 @@ func (l *Ledger) recordBatch(tx *gorm.DB, conn *sql.Conn, careful bool, batch []
 		cb := w.callback
 		if w.delivery != nil {
 			describe(&cb, w)
+			e.lookUp(w.delivery)
 		}
 		addEvidence(evidence, cb)
 	}

@@ -55,6 +55,7 @@ CREATE TABLE repair_items (
 CREATE TABLE inquiries (
     subject text NOT NULL,
     account text NOT NULL,
+    query   text NOT NULL,
     since   timestamptz NOT NULL,
     tries   bigint NOT NULL DEFAULT 0,
     next_at timestamptz, -- NULL: given up

@@ -55,6 +55,7 @@ CREATE TABLE repair_items (
 CREATE TABLE inquiries (
     subject TEXT NOT NULL,
     account TEXT NOT NULL,
+    query   TEXT NOT NULL,
     since   TEXT NOT NULL,
     tries   INTEGER NOT NULL DEFAULT 0,
     next_at TEXT, -- NULL: given up
