@@ -28,6 +28,8 @@ type Config struct {
 	PublicURL      string         // how the world reaches us, without a slash at the end; "": unknown
 	TrustedProxies []netip.Prefix // whose X-Forwarded-For is believed
 	Accounts       []*Account     // in the order of the file
+	Archive        string         // folder in which statement files are kept; see KeepFolder
+	KeepFolder     bool           // archive was configured: files found by pattern are kept too, and not only fetched ones
 	Queue          *queue.Options // where callbacks come from besides HTTP; nil: from nowhere
 	APIKeys        []shop.Key     // of the shop's routes; none: they answer this machine only
 	PaymentWindow  time.Duration  // how long an order made by POST /orders may be paid
@@ -84,7 +86,7 @@ func loadConfig(name string, env func(string) (string, bool)) (*Config, error) {
 		return nil, err
 	}
 	c := readConfig(r.section(root, "", "listen", "admin_listen", "database", "public_url", "trusted_proxies", "accounts", "orders",
-		"limits", "log", "shutdown", "ledger", "api_keys", "redis", "queue", "repair"))
+		"limits", "log", "shutdown", "ledger", "api_keys", "redis", "queue", "archive"))
 	c.File, c.files, c.asked = r.name, *r.files, r.asked
 	return c, r.err()
 }
@@ -115,6 +117,7 @@ func readConfig(s *section) *Config {
 		RefusedBytes: book.size("refused_bytes", 16<<20, 64<<10, 1<<40),
 	}
 	c.Accounts = readAccounts(s)
+	c.Archive, c.KeepFolder = readArchive(s, c.Database)
 	c.APIKeys = readAPIKeys(s)
 	c.Queue = readQueue(s)
 	c.Approvals = readRepair(s)

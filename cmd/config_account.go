@@ -14,6 +14,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"paybook/reconcile"
+	"paybook/reconcile/source"
 )
 
 // Account is one configured account of a provider.
@@ -26,8 +27,12 @@ type Account struct {
 	Edge         time.Duration  // near a bound of the day, an unmatched row waits for the neighbouring day
 	Lag          int            // days that missing_provider may wait, for providers that settle in batches
 	Elsewhere    bool           // its orders are not kept here
-	Fees         []reconcile.FeeRule
-	Statements   []string // patterns of the daily run's files, already joined with the configuration's folder
+	Statements   []string       // patterns of the daily run's files, already joined with the configuration's folder
+
+	Remotes  []source.Remote  // where its statements are fetched from
+	FetchMax int64            // bytes of one fetched file
+	Schedule *source.Schedule // when its runs are made by themselves; nil: never
+	Silence  Silence          // when it is an alarm that no callbacks come
 }
 
 // accountName is what may stand in a URL and in a file's name as it is.
@@ -49,7 +54,7 @@ func readAccounts(s *section) []*Account {
 			s.r.fail(node, "accounts[%d]: empty", i)
 		}
 		item := s.r.section(node, fmt.Sprintf("accounts[%d].", i), "name", "provider", "time_zone", "statements", "day_cut", "edge", "lag",
-			"orders", "livemode", "settings", "settings_file", "fees")
+			"orders", "livemode", "settings", "settings_file", "fetch", "schedule", "silence")
 		a := readAccount(item)
 		if first, twice := lines[a.Name]; twice {
 			item.fail("name", "%s is the name of another account too, line %d", a.Name, first)
@@ -92,6 +97,8 @@ func readAccount(s *section) *Account {
 	if a.Provider != nil {
 		readCalendar(s, a)
 		checkDated(s, a)
+		readFetch(s, a)
+		a.Schedule, a.Silence = readSchedule(s, a), readSilence(s, a)
 	}
 	a.Fees = readFees(s)
 	return a

@@ -31,6 +31,7 @@ type stage struct {
 
 const (
 	stagePrefix = ".incoming-"
+	copyBuffer  = 1 << 20 // SFTP asks for so much at a time
 	stageStale  = 2 * TimeMax // what is older was left behind by a process that was killed
 )
 
@@ -137,7 +138,7 @@ func (s *stage) write(ctx context.Context, path string, src io.Reader, name stri
 		return "", 0, fmt.Errorf("archive: %w", err)
 	}
 	hash := sha256.New()
-	n, err = io.Copy(io.MultiWriter(file, hash), io.LimitReader(&whileAlive{ctx, src}, most+1))
+	n, err = io.CopyBuffer(io.MultiWriter(file, hash), io.LimitReader(&whileAlive{ctx, src}, most+1), make([]byte, copyBuffer))
 	if err == nil && n > most {
 		err = fmt.Errorf("%s: larger than %d bytes; if it is genuine, set fetch.max", SafeName(name), most)
 	}
