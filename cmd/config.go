@@ -28,8 +28,7 @@ type Config struct {
 	PublicURL      string         // how the world reaches us, without a slash at the end; "": unknown
 	TrustedProxies []netip.Prefix // whose X-Forwarded-For is believed
 	Accounts       []*Account     // in the order of the file
-	Archive        string         // folder in which statement files are kept; see KeepFolder
-	KeepFolder     bool           // archive was configured: files found by pattern are kept too, and not only fetched ones
+	Archive        string         // folder in which statement files are kept, those found by pattern too; "": fetched ones only, see archiveDir
 	Queue          *queue.Options // where callbacks come from besides HTTP; nil: from nowhere
 	APIKeys        []shop.Key     // of the shop's routes; none: they answer this machine only
 	PaymentWindow  time.Duration  // how long an order made by POST /orders may be paid
@@ -117,7 +116,9 @@ func readConfig(s *section) *Config {
 		RefusedBytes: book.size("refused_bytes", 16<<20, 64<<10, 1<<40),
 	}
 	c.Accounts = readAccounts(s)
-	c.Archive, c.KeepFolder = readArchive(s, c.Database)
+	if dir := s.text("archive", ""); dir != "" {
+		c.Archive = s.r.path(dir)
+	}
 	c.APIKeys = readAPIKeys(s)
 	c.Queue = readQueue(s)
 	c.Approvals = readRepair(s)

@@ -29,6 +29,9 @@ func readFetch(s *section, a *Account) {
 		return
 	}
 	nodes, path := []*yaml.Node{s.keys["fetch"]}, s.path+"fetch"
+	if nodes[0].Kind == yaml.ScalarNode { // fetch: api
+		nodes[0] = asPlace(nodes[0])
+	}
 	if nodes[0].Kind == yaml.SequenceNode {
 		nodes = nodes[0].Content
 		if len(nodes) == 0 {
@@ -66,6 +69,12 @@ func readFetch(s *section, a *Account) {
 		}
 		a.Remotes = append(a.Remotes, r)
 	}
+}
+
+// asPlace is a place that is given by its kind alone.
+func asPlace(kind *yaml.Node) *yaml.Node {
+	key := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: "from", Line: kind.Line}
+	return &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Line: kind.Line, Content: []*yaml.Node{key, kind}}
 }
 
 func readAPI(s *section, a *Account) source.Remote {
@@ -217,13 +226,18 @@ func secretText(s *section, key string) string {
 	return text
 }
 
-// readArchive is where statement files are kept: as configured, else beside the database's file, else beside the configuration.
-func readArchive(s *section, database string) (dir string, configured bool) {
-	if text := s.text("archive", ""); text != "" {
-		return s.r.path(text), true
+// archiveDir is where statement files are kept: as configured, else beside the database's file, else beside the configuration.
+func (a *app) archiveDir(c *Config) (string, error) {
+	if c.Archive != "" {
+		return c.Archive, nil
 	}
-	if file, ok := strings.CutPrefix(database, "sqlite:"); ok {
-		return filepath.Join(filepath.Dir(file), "archive"), false
+	dsn, err := a.databaseURL()
+	if err != nil {
+		return "", err
 	}
-	return s.r.path("archive"), false
+	beside := c.File
+	if file, ok := strings.CutPrefix(dsn, "sqlite:"); ok {
+		beside = file
+	}
+	return filepath.Join(filepath.Dir(beside), "archive"), nil
 }

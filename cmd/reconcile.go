@@ -34,7 +34,7 @@ func newReconcileCommand(a *app) *cobra.Command {
 		Use:   "reconcile",
 		Short: "Compare the book with the providers' statements of one day",
 		Long: `Compare the book with the providers' statements of one business day, account by account, and keep what differs as gaps. The statement
-files are found by the account's "statements" patterns, or named by --statement. The same files again change nothing; a corrected file
+files are found by the account's "statements" patterns, fetched as its "fetch" says, or named by --statement. The same files again change nothing; a corrected file
 rewrites the open gaps. An account that cannot be run does not stop the others.
 
 --repair plans what would be booked to close the open gaps, why, and what the shop would be told, and keeps the plan for ` + "`app repair`" + `.
@@ -225,6 +225,8 @@ func (a *Account) source(o reconcileOptions) reconcile.Source {
 		return reconcile.Files(o.statements...)
 	case len(a.Statements) > 0:
 		return reconcile.Folder(a.Statements)
+	case len(a.Remotes) > 0:
+		return nowhere(a)
 	}
 	return nil
 }
@@ -248,8 +250,13 @@ func (a *app) reconcileOne(ctx context.Context, book *ledger.Ledger, account *Ac
 	}
 	tick, done := a.progress(account.Name + " rows")
 	defer done()
+	src, clean, err := a.runSource(book, account, o)
+	if err != nil {
+		return reconcile.Item{Account: account.Name, Err: err}
+	}
+	defer clean()
 	options := reconcile.Options{DryRun: o.dryRun, Now: a.now, Progress: func(rows int64) { tick(int(rows)) }}
-	report, err := a.runOf(ctx, book, account, o, day, options)
+	report, err := reconcile.Run(ctx, book, account.reconciled(), src, day, options)
 	if err != nil {
 		return reconcile.Item{Account: account.Name, Err: err}
 	}

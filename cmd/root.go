@@ -151,6 +151,7 @@ func newRoot(a *app) *cobra.Command {
 		newReplayCommand(a),
 		newOrdersCommand(a),
 		newCallbacksCommand(a),
+		newFetchCommand(a),
 		newReconcileCommand(a),
 		newGapsCommand(a),
 		newRepairCommand(a),

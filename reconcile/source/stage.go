@@ -31,7 +31,7 @@ type stage struct {
 
 const (
 	stagePrefix = ".incoming-"
-	copyBuffer  = 1 << 20 // SFTP asks for so much at a time
+	copyBuffer  = 1 << 20     // SFTP asks for so much at a time
 	stageStale  = 2 * TimeMax // what is older was left behind by a process that was killed
 )
 
