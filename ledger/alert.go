@@ -109,13 +109,14 @@ func (l *Ledger) alarmState(tx *gorm.DB, key string) (state string, err error) {
 	return state, err
 }
 
-// NextAlert claims the pending message that is due longest, for one try: until its next time, pause from now, nobody else gets it. ok is
-// false when none is due.
-func (l *Ledger) NextAlert(ctx context.Context, pause func(tried int64) time.Duration) (m AlertMessage, ok bool, err error) {
+// NextAlert claims the pending message that is due longest, but for those of some sinks, for one try: until its next time, pause from now,
+// nobody else gets it. ok is false when none is due.
+func (l *Ledger) NextAlert(ctx context.Context, pause func(tried int64) time.Duration, but ...string) (m AlertMessage, ok bool, err error) {
 	err = l.retryTx(ctx, func(tx *gorm.DB) error {
 		ok = false
 		now := l.clock()
-		b := l.sql("SELECT sink, key, body, tried, made_at FROM alerts WHERE state = 'pending' AND due_at <= ").arg(now).add(" ORDER BY due_at, sink, key LIMIT 1")
+		b := l.sql("SELECT sink, key, body, tried, made_at FROM alerts WHERE state = 'pending' AND due_at <= ").arg(now)
+		b.add(" AND sink NOT IN ").list(anys(append([]string{""}, but...))...).add(" ORDER BY due_at, sink, key LIMIT 1")
 		err := query(tx, b.String(), b.args, func(rows *sql.Rows) error {
 			ok = true
 			return rows.Scan(&m.Sink, &m.Key, &m.Body, &m.Tried, utc{&m.Made})
@@ -151,6 +152,12 @@ func (l *Ledger) AlertFailed(ctx context.Context, m AlertMessage, problem string
 		_, err := exec(tx, b.String(), b.args...)
 		return err
 	})
+}
+
+// AlertKnown says whether a message of this key was kept for the sink, told or not.
+func (l *Ledger) AlertKnown(ctx context.Context, sink, key string) (known bool, err error) {
+	err = l.alertStates(ctx, sink, []string{key}, func(string, string, time.Time) { known = true })
+	return known, err
 }
 
 // UntoldRuns are the runs since a time that a sink has not been told of, oldest first.
