@@ -28,6 +28,7 @@ type Config struct {
 	PublicURL      string         // how the world reaches us, without a slash at the end; "": unknown
 	TrustedProxies []netip.Prefix // whose X-Forwarded-For is believed
 	Accounts       []*Account     // in the order of the file
+	Alerts         []Alert        // who is told
 	Archive        string         // folder in which statement files are kept, those found by pattern too; "": fetched ones only, see archiveDir
 	Queue          *queue.Options // where callbacks come from besides HTTP; nil: from nowhere
 	APIKeys        []shop.Key     // of the shop's routes; none: they answer this machine only
@@ -85,7 +86,7 @@ func loadConfig(name string, env func(string) (string, bool)) (*Config, error) {
 		return nil, err
 	}
 	c := readConfig(r.section(root, "", "listen", "admin_listen", "database", "public_url", "trusted_proxies", "accounts", "orders",
-		"limits", "log", "shutdown", "ledger", "api_keys", "redis", "queue", "archive"))
+		"limits", "log", "shutdown", "ledger", "api_keys", "redis", "queue", "archive", "alerts"))
 	c.File, c.files, c.asked = r.name, *r.files, r.asked
 	return c, r.err()
 }
@@ -119,6 +120,7 @@ func readConfig(s *section) *Config {
 	if dir := s.text("archive", ""); dir != "" {
 		c.Archive = s.r.path(dir)
 	}
+	c.Alerts = readAlerts(s, c.Accounts)
 	c.APIKeys = readAPIKeys(s)
 	c.Queue = readQueue(s)
 	c.Approvals = readRepair(s)

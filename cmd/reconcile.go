@@ -102,8 +102,8 @@ func (a *app) reconcile(ctx context.Context, o reconcileOptions) error {
 	if err := a.writeReport(o, out, items); err != nil {
 		return err
 	}
-	if err := a.printRepairs(o.format, items); err != nil {
-		return err
+	if !o.dryRun {
+		a.tellNow(ctx, book)
 	}
 	return reconcileResult(items)
 }

@@ -154,7 +154,7 @@ func newRoot(a *app) *cobra.Command {
 		newFetchCommand(a),
 		newReconcileCommand(a),
 		newGapsCommand(a),
-		newRepairCommand(a),
+		newAlertsCommand(a),
 		newDoctorCommand(a),
 		newVersionCommand(a),
 	)

@@ -32,6 +32,8 @@ type service struct {
 	flash       *redisgate.Flash           // nil: no flash sale
 	watch       func(callback.Observation) // told of every callback beside the metrics; nil: nobody
 	queue       *queue.Consumer            // nil: HTTP only
+	chores      []ledger.Chore
+	listener    listener
 }
 
 func newService(conf *Config, book *ledger.Ledger, log *slog.Logger, m *metrics, now func() time.Time) *service {
@@ -47,6 +49,7 @@ func (s *service) callbacks() *callback.Server {
 		Book: s.book, Now: s.now, BodyMax: s.conf.BodyMax, Log: s.log, ReplayClock: s.replayClock,
 		Observe: func(o callback.Observation) {
 			s.metrics.observe(o)
+			s.listener.hear(o, s.now())
 			if s.watch != nil {
 				s.watch(o)
 			}
@@ -82,10 +85,11 @@ func (s *service) run(ctx context.Context, public, admin net.Listener) error {
 	var running sync.WaitGroup
 	running.Go(func() { s.sweep(jobs) })
 	running.Go(func() {
-		if err := s.book.Work(jobs, s.inquiries()...); err != nil {
+		if err := s.book.Work(jobs, s.chores...); err != nil {
 			s.log.Error("job queue", "error", err.Error())
 		}
 	})
+	running.Go(func() { s.listener.run(jobs, s) })
 	if s.flash != nil {
 		running.Go(func() { s.flash.Run(jobs) })
 	}

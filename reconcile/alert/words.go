@@ -110,7 +110,7 @@ func (w *words) trouble(a *Alert, t Trouble) {
 	case t.Over:
 		a.Title = fmt.Sprintf(w.silentOver, t.Account)
 	default:
-		a.Title = fmt.Sprintf(w.silent, t.Account, strings.TrimSuffix(t.For.String(), "0s"), t.Orders)
+		a.Title = fmt.Sprintf(w.silent, t.Account, span(t.For), t.Orders)
 	}
 	if t.Over {
 		return
@@ -119,6 +119,18 @@ func (w *words) trouble(a *Alert, t Trouble) {
 		a.Lines = append(a.Lines, fmt.Sprintf(w.problem, cut(t.Problem, 500)))
 	}
 	a.Lines = append(a.Lines, w.nextDoctor)
+}
+
+// span is 30m, and not 30m0s.
+func span(d time.Duration) string {
+	text := d.String()
+	if d%time.Minute == 0 {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if d%time.Hour == 0 {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
 }
 
 func (w *words) digest(a *Alert, o overview) {

@@ -35,16 +35,16 @@ type Scheduler struct {
 	Jobs []Job
 	Now  func() time.Time
 	Log  *slog.Logger
-	// Alarm is told, each time it is looked, whether the statement of a day is late, and of what the last try said; nil: nobody.
-	Alarm func(ctx context.Context, late Late) error
+	// Alarm is told, with every look, what is the matter with a day, and that nothing is; nil: nobody.
+	Alarm func(context.Context, Trouble) error
 }
 
-// Late is a statement that is not there by its hour, or is there after all.
-type Late struct {
+// Trouble is a statement that is not there by its hour, or a run that could not be made of one that is there; or that it is over.
+type Trouble struct {
 	Account, Date string
+	Late          bool      // else the run failed
 	By            time.Time // UTC: when it should have been there
-	Zone          *time.Location
-	Over          bool   // it has come
+	Over          bool
 	Problem       string // what the last try said
 }
 
@@ -87,7 +87,7 @@ func (s *Scheduler) account(ctx context.Context, j *Job) error {
 			err = s.again(ctx, j, day)
 		}
 		if err == nil {
-			err = s.late(ctx, j, day, ran[day.String()], last.Problem)
+			err = s.alarm(ctx, j, day, ran[day.String()], last.Problem)
 		}
 		if err != nil {
 			return err
@@ -140,7 +140,11 @@ func (s *Scheduler) try(ctx context.Context, j *Job, day reconcile.Day, last *mo
 		return false, nil
 	case err != nil:
 		problem = err.Error()
-		s.tell(log, problem, last.Problem, places.Missing)
+		if s.tell(log, problem, last.Problem, places.Missing); !places.Missing {
+			if err := s.say(ctx, Trouble{Account: j.Account.Name, Date: day.String(), Problem: problem}); err != nil {
+				return false, err
+			}
+		}
 	default:
 		log.Info("run made", "result", report.Result, "run", report.RunID, "compared", report.Compared, "matched", report.Matched, "gaps", len(report.Gaps), "carried", len(report.Carried))
 	}
@@ -177,13 +181,27 @@ func (s *Scheduler) again(ctx context.Context, j *Job, day reconcile.Day) error 
 	return s.Book.NoteFetch(ctx, j.Account.Name, day.String(), "")
 }
 
-func (s *Scheduler) late(ctx context.Context, j *Job, day reconcile.Day, ran bool, problem string) error {
-	if j.Late < 0 || s.Alarm == nil {
+// alarm says that a statement is late; or, once there is a run, that nothing is the matter any more.
+func (s *Scheduler) alarm(ctx context.Context, j *Job, day reconcile.Day, ran bool, problem string) error {
+	t := Trouble{Account: j.Account.Name, Date: day.String(), Over: ran, Problem: problem}
+	if ran {
+		if err := s.say(ctx, t); err != nil {
+			return err
+		}
+	}
+	if j.Late < 0 {
 		return nil
 	}
-	by := reconcile.Next(day.Due(j.Account.Zone, j.Account.Cut, j.At), j.Account.Zone, j.Late)
-	if s.Now().Before(by) && !ran {
+	t.Late, t.By = true, reconcile.Next(day.Due(j.Account.Zone, j.Account.Cut, j.At), j.Account.Zone, j.Late)
+	if s.Now().Before(t.By) && !ran {
 		return nil
 	}
-	return s.Alarm(ctx, Late{Account: j.Account.Name, Date: day.String(), By: by, Zone: j.Account.Zone, Over: ran, Problem: problem})
+	return s.say(ctx, t)
+}
+
+func (s *Scheduler) say(ctx context.Context, t Trouble) error {
+	if s.Alarm == nil {
+		return nil
+	}
+	return s.Alarm(ctx, t)
 }
