@@ -67,27 +67,21 @@ type Gap struct {
 // Text is the message for a chat: at most so many bytes, cut between lines, each of which was given to escape.
 func (a Alert) Text(most int, escape func(string) string) string {
 	lines := append([]string{a.Title}, a.Lines...)
-	var b strings.Builder
-	for i, line := range lines {
-		line = escape(OneLine(line))
-		left := "\n… +" + strconv.Itoa(len(lines)-i)
-		if b.Len() > 0 {
-			line = "\n" + line
-		}
-		room := most - b.Len()
-		if i < len(lines)-1 {
-			room -= len(left)
-		}
-		if len(line) > room {
-			if i == 0 {
-				return cut(line, most)
-			}
-			b.WriteString(left)
-			break
-		}
-		b.WriteString(line)
+	for i := range lines {
+		lines[i] = escape(OneLine(lines[i]))
 	}
-	return b.String()
+	if whole := strings.Join(lines, "\n"); len(whole) <= most {
+		return whole
+	}
+	text := lines[0]
+	for i, line := range lines[1:] {
+		left := "\n… +" + strconv.Itoa(len(lines)-1-i)
+		if len(text)+1+len(line)+len(left) > most {
+			return cut(text, most-len(left)) + left
+		}
+		text += "\n" + line
+	}
+	return cut(text, most)
 }
 
 // cut shortens text to so many bytes.
