@@ -33,10 +33,10 @@ func (l *Ledger) LastHeard(ctx context.Context, account string) (at time.Time, e
 	return at, err
 }
 
-// CountWaiting counts, up to limit, the orders made after one time and not after another that wait for a payment, or waited until not
+// CountWaiting counts, up to limit, the orders made from one time on and not after another that wait for a payment, or waited until not
 // longer ago than until: an order that was closed unpaid has waited too.
-func (l *Ledger) CountWaiting(ctx context.Context, after, notAfter, until time.Time, limit int) (n int, err error) {
-	b := l.sql("SELECT COUNT(*) FROM (SELECT 1 AS one FROM orders WHERE created_at > ").arg(micros(after)).add(" AND created_at <= ").arg(micros(notAfter))
+func (l *Ledger) CountWaiting(ctx context.Context, from, notAfter, until time.Time, limit int) (n int, err error) {
+	b := l.sql("SELECT COUNT(*) FROM (SELECT 1 AS one FROM orders WHERE created_at >= ").arg(micros(from)).add(" AND created_at <= ").arg(micros(notAfter))
 	b.add(" AND (status IN ").list(string(models.Unpaid), string(models.Paying)).add(" OR status = ").arg(string(models.Closed))
 	b.add(" AND paid_transaction_id = '' AND updated_at > ").arg(micros(until)).add(") LIMIT ").arg(limit).add(") AS waiting")
 	err = query(l.read.WithContext(ctx), b.String(), b.args, func(rows *sql.Rows) error { return rows.Scan(&n) })
