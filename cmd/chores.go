@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"log/slog"
 	"maps"
 	"sync"
 	"time"
@@ -25,7 +26,7 @@ const (
 func (s *service) daily(a *app) []ledger.Chore {
 	post := a.post(s.conf, s.book, s.log)
 	var chores []ledger.Chore
-	if jobs := a.jobs(s.conf, s.book); len(jobs) > 0 {
+	if jobs := a.jobs(s.conf, s.book, s.log); len(jobs) > 0 {
 		scheduler := &source.Scheduler{Book: s.book, Jobs: jobs, Now: s.now, Log: s.log, Alarm: func(ctx context.Context, t source.Trouble) error {
 			return post.Say(ctx, troubleOf(s.conf, t))
 		}}
@@ -41,7 +42,7 @@ func (s *service) daily(a *app) []ledger.Chore {
 }
 
 // jobs are the accounts that are run by themselves.
-func (a *app) jobs(c *Config, book *ledger.Ledger) []source.Job {
+func (a *app) jobs(c *Config, book *ledger.Ledger, log *slog.Logger) []source.Job {
 	var jobs []source.Job
 	for _, account := range c.Accounts {
 		if account.Schedule == nil {
@@ -52,6 +53,7 @@ func (a *app) jobs(c *Config, book *ledger.Ledger) []source.Job {
 			if err != nil { // the configuration was read long ago
 				return &source.Places{Account: account.Name, Folder: func(context.Context, reconcile.Day) ([]reconcile.File, error) { return nil, err }}
 			}
+			p.Note = func(err error) { log.Warn("place not looked at", "account", account.Name, "error", err.Error()) }
 			return p
 		}})
 	}

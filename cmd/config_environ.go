@@ -24,7 +24,7 @@ func (c *Config) ignoredVariables(environ []string) []string {
 
 // ignoredText says of one of them what to do. It does not show the value.
 func (c *Config) ignoredText(name string) string {
-	for _, list := range []string{"api_keys", "accounts"} {
+	for _, list := range []string{"api_keys", "accounts", "alerts"} {
 		if own := envPrefix + strings.ToUpper(list); name == own || strings.HasPrefix(name, own+"_") {
 			return "environment " + name + " is ignored: " + list + " are in the configuration file only"
 		}

@@ -84,6 +84,7 @@ func runDoctor(ctx context.Context, a *app, format string) error {
 	} else {
 		d.configuration(conf)
 		d.accounts(conf)
+		d.sources(ctx, conf)
 		d.permissions(conf)
 		d.database(ctx)
 		d.redis(ctx, conf)

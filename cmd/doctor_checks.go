@@ -76,7 +76,7 @@ func (d *doctor) certificates(a *Account) {
 }
 
 func (d *doctor) statements(a *Account) {
-	if len(a.Statements) == 0 {
+	if len(a.Statements) == 0 && len(a.Remotes) == 0 {
 		d.add(checkWarn, "statements", "%s: no source: the daily run skips it; set statements, or name files with --statement", a.Name)
 	}
 	for _, pattern := range a.Statements {

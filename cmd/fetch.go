@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -68,19 +67,12 @@ func (a *app) fetch(ctx context.Context, o fetchOptions) error {
 	if err != nil {
 		return err
 	}
-	if len(o.accounts) == 0 && !o.list {
-		accounts = slices.DeleteFunc(slices.Clone(accounts), func(x *Account) bool { return len(x.Remotes) == 0 })
-	}
-	if len(accounts) == 0 {
-		return errors.New("no account has a place to fetch from: set accounts[].fetch")
-	}
-	open := a.openBook
-	if o.list {
-		open = func(ctx context.Context, _ ...func(*ledger.Options)) (*ledger.Ledger, error) {
-			return a.openExisting(ctx)
+	if !o.list {
+		if accounts, err = fetchable(accounts, o.accounts); err != nil {
+			return err
 		}
 	}
-	book, err := open(ctx)
+	book, err := a.openFetched(ctx, o)
 	if err != nil {
 		return err
 	}
@@ -108,14 +100,35 @@ func (a *app) fetch(ctx context.Context, o fetchOptions) error {
 	return nil
 }
 
+// fetchable are the accounts that have a place to fetch from; one that was named must have.
+func fetchable(accounts []*Account, named []string) (out []*Account, err error) {
+	for _, account := range accounts {
+		switch {
+		case len(account.Remotes) > 0:
+			out = append(out, account)
+		case len(named) > 0:
+			return nil, fmt.Errorf("%s: has no place to fetch from: set fetch in its configuration", account.Name)
+		}
+	}
+	if len(out) == 0 {
+		return nil, errors.New("no account has a place to fetch from: set accounts[].fetch")
+	}
+	return out, nil
+}
+
+// openFetched opens the book; only to list, it must be there.
+func (a *app) openFetched(ctx context.Context, o fetchOptions) (*ledger.Ledger, error) {
+	if o.list {
+		return a.openExisting(ctx)
+	}
+	return a.openBook(ctx)
+}
+
 // fetchAccount looks at every place of one account. What is not there yet is said on standard error, and is no error.
 func (a *app) fetchAccount(ctx context.Context, book *ledger.Ledger, account *Account, o fetchOptions) (shown []archived, missing bool, err error) {
 	day, err := a.dayOf(account, reconcileOptions{date: o.date})
 	if err != nil {
 		return nil, false, err
-	}
-	if len(account.Remotes) == 0 && !o.list {
-		return nil, false, errors.New("has no place to fetch from: set fetch in its configuration")
 	}
 	places, err := a.places(book, account)
 	if err != nil {

@@ -98,6 +98,7 @@ func runServe(ctx context.Context, a *app, o serveOptions) error {
 	s := newService(conf, book, log, numbers, a.now)
 	s.replayClock = o.replayClock
 	s.chores = append(s.chores, s.daily(a)...)
+	numbers.watchRuns(book, conf, a.now)
 	if len(conf.Flash) > 0 {
 		s.flash = redisgate.NewFlash(book, gate, conf.Flash, log)
 	}

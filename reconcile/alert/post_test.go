@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -62,6 +63,13 @@ func eachOffice(t *testing.T, f func(*office)) {
 		o.book = ledgertest.Open(t, dsn, ledger.Options{Now: func() time.Time { return o.now }})
 		f(o)
 	})
+}
+
+// oneOffice is for what does not depend on the database.
+func oneOffice(t *testing.T, f func(*office)) {
+	o := &office{t: t, now: noon}
+	o.book = ledgertest.Open(t, "sqlite:"+filepath.Join(t.TempDir(), "app.db"), ledger.Options{Now: func() time.Time { return o.now }})
+	f(o)
 }
 
 func (o *office) post(routes ...alert.Route) *alert.Post {
@@ -149,7 +157,7 @@ func TestOncePerGap(t *testing.T) {
 
 // A sink that is away is tried again, later and later, while the others are told and nothing is lost; it is given up after three days.
 func TestSinkIsAway(t *testing.T) {
-	eachOffice(t, func(o *office) {
+	oneOffice(t, func(o *office) {
 		ops, down := &inbox{}, &inbox{away: errors.New("down answers 503")}
 		p := o.post(alert.Route{Name: "down", Sink: down}, alert.Route{Name: "ops", Sink: ops})
 		o.run(gap("a0", models.GapFee))
@@ -222,7 +230,7 @@ func TestReplicasTellOnce(t *testing.T) {
 
 // What is the matter is told when it begins and when it is over, in the log too; a secret of a problem's text is none of ours to find.
 func TestTrouble(t *testing.T) {
-	eachOffice(t, func(o *office) {
+	oneOffice(t, func(o *office) {
 		ops := &inbox{}
 		p := o.post(alert.Route{Name: "ops", Sink: ops})
 		say := func(over bool) {
@@ -304,7 +312,7 @@ func TestSilence(t *testing.T) {
 // The digest comes once a day at its hour, where it is that hour; and is quiet when there is nothing, unless asked.
 func TestDigest(t *testing.T) {
 	shanghai := time.FixedZone("CST", 8*3600)
-	eachOffice(t, func(o *office) {
+	oneOffice(t, func(o *office) {
 		ops, asked := &inbox{}, &inbox{}
 		p := o.post(alert.Route{Name: "ops", Sink: ops, Digest: 9 * time.Hour, Zone: shanghai}, alert.Route{Name: "asked", Sink: asked, Digest: 9 * time.Hour, Zone: shanghai, Balanced: true, Min: 99})
 		day := func(d, hour int) (string, string) {
@@ -341,7 +349,7 @@ func TestDigest(t *testing.T) {
 
 // What is left of a sink that is configured no more is ended, and a new sink is not told what was long ago.
 func TestSinksComeAndGo(t *testing.T) {
-	eachOffice(t, func(o *office) {
+	oneOffice(t, func(o *office) {
 		down, fresh := &inbox{away: errors.New("away")}, &inbox{}
 		o.run(gap("a0", models.GapFee))
 		o.tick(o.post(alert.Route{Name: "down", Sink: down}))
