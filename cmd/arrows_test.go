@@ -15,7 +15,7 @@ import (
 // arrows is who may import whom, of our own packages. A provider's folder stands for all of them.
 var arrows = map[string][]string{
 	"main":              {"cmd"},
-	"cmd":               {"callback", "callback/parse", "callback/PROVIDER", "callback/queue", "ledger", "ledger/forward", "ledger/redisgate", "ledger/shop", "models", "reconcile", "reconcile/alert", "reconcile/console", "reconcile/source", "testdata"},
+	"cmd":               {"callback", "callback/parse", "callback/PROVIDER", "callback/queue", "ledger", "ledger/forward", "ledger/redisgate", "ledger/shop", "models", "reconcile", "reconcile/alert", "reconcile/console", "reconcile/lang", "reconcile/xlsx", "testdata"},
 	"callback":          {"ledger", "models"},
 	"callback/ask":      {"models"},
 	"callback/layout":   {"callback/parse", "models"},
@@ -25,9 +25,10 @@ var arrows = map[string][]string{
 	"ledger/forward":    {"ledger", "models"},
 	"ledger/shop":       {"ledger", "models"},
 	"models":            {},
-	"reconcile":         {"ledger", "models"},
-	"reconcile/alert":   {"ledger", "models", "reconcile"},
-	"reconcile/source":  {"ledger", "models", "reconcile"},
+	"reconcile":         {"ledger", "models", "reconcile/lang"},
+	"reconcile/lang":    {"models"},
+	"reconcile/xlsx":    {"models", "reconcile", "reconcile/lang"},
+	"reconcile/alert":   {"models", "reconcile"},
 	"reconcile/console": {"ledger", "models", "reconcile"},
 	"callback/queue":    {"callback", "ledger", "models"},
 	"ledger/redisgate":  {"ledger", "models"},
