@@ -205,7 +205,7 @@ func (a *app) showPayout(ctx context.Context, id, account, format string) error 
 		return err
 	}
 	fmt.Fprintln(a.out)
-	return reconcile.WriteBridges(a.out, found.Bridges, a.colours().on)
+	return reconcile.WriteBridges(a.out, found.Bridges, reconcile.Look{Color: a.colours().on})
 }
 
 // findPayout looks for a payout by its id or its batch, in one account or in all of them; it must be one account's.

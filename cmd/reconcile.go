@@ -12,6 +12,7 @@ import (
 	"paybook/ledger"
 	"paybook/models"
 	"paybook/reconcile"
+	"paybook/reconcile/lang"
 )
 
 type reconcileOptions struct {
@@ -289,9 +290,9 @@ func (a *app) writeReport(o reconcileOptions, out *destination, items []reconcil
 		case "json":
 			return reconcile.WriteJSON(w, items)
 		case "csv":
-			return reconcile.WriteCSV(w, items)
+			return reconcile.WriteCSV(w, items, lang.English)
 		}
-		return reconcile.WriteTable(w, items, colour, width)
+		return reconcile.WriteTable(w, items, reconcile.Look{Color: colour, Width: width})
 	}
 	if out != nil || o.format != "table" {
 		a.printNotes(items)

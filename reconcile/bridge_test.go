@@ -288,7 +288,7 @@ func TestBridgesArePrinted(t *testing.T) {
 	paid(t, b, "p1 2026-11-28 10:00:00")
 	r := run(t, b, feeAccount(t), "2026-11-28", feeFile(t, ofPayout("p1", "2026-11-28 10:00:00", "po_1"), payoutRow("po_1", "20.00", "2026-11-28 20:00:00")))
 	var table, colours, raw bytes.Buffer
-	if err := reconcile.WriteTable(&table, []reconcile.Item{{Report: r}}, false, 0); err != nil {
+	if err := reconcile.WriteTable(&table, []reconcile.Item{{Report: r}}, reconcile.Look{}); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"  payout po_1  2026-11-28  succeeded\n", "│ payments  │    1 │ +20.00 │", "│ fees      │      │  -0.12 │", "│ expected  │      │ +19.88 │",
@@ -297,7 +297,7 @@ func TestBridgesArePrinted(t *testing.T) {
 			t.Errorf("the table lacks %q:\n%s", want, table.String())
 		}
 	}
-	if err := reconcile.WriteBridges(&colours, r.Bridges, true); err != nil || !strings.Contains(colours.String(), "\x1b[31m+0.12\x1b[0m") {
+	if err := reconcile.WriteBridges(&colours, r.Bridges, reconcile.Look{Color: true}); err != nil || !strings.Contains(colours.String(), "\x1b[31m+0.12\x1b[0m") {
 		t.Errorf("the remainder is not red (%v):\n%q", err, colours.String())
 	}
 	if err := reconcile.WriteJSON(&raw, []reconcile.Item{{Report: r}}); err != nil {

@@ -4,105 +4,68 @@ import (
 	"cmp"
 	"encoding/csv"
 	"io"
-	"strconv"
 	"strings"
 	"unicode"
 
-	"paybook/models"
-)
-
-// csvHeader has one column a fact: both sides of a gap lie flat in its row.
-var csvHeader = []string{
-	"account", "date", "gap_id", "kind", "differs", "entry_kind", "transaction_id", "order_id", "parent_id", "refund_order_id", "state", "new",
-	"statement_amount", "statement_currency", "statement_status", "statement_file", "statement_line",
-	"ledger_amount", "ledger_currency", "ledger_status", "order_amount", "order_currency", "order_status",
-	"reason", "next", "first_seen", "age_days",
-	"owner", "due_on", "decision", "note", "evidence",
-}
-
-// The columns of a gap's row that a person fills in and `app gaps apply` reads, and those that tell it which gap is meant, and as what it was
-// seen. They are spelled so in every language.
-const (
-	ColumnGap      = "gap_id"
-	ColumnOwner    = "owner"
-	ColumnDueOn    = "due_on" // YYYY-MM-DD
-	ColumnDecision = "decision"
-	ColumnNote     = "note"
-	ColumnEvidence = "evidence"
+	"paybook/reconcile/lang"
 )
 
 // WriteCSV prints one row a gap, open and carried, and one without a gap's id for every kind of row that was not understood. Accounts
 // that could not be run have none: their errors are told elsewhere.
-func WriteCSV(w io.Writer, items []Item) error {
-	out := csv.NewWriter(w)
-	if err := out.Write(csvHeader); err != nil {
-		return err
-	}
+func WriteCSV(w io.Writer, items []Item, l lang.Language) error {
+	out := newCSV(w, l)
 	for _, item := range items {
-		if item.Report == nil {
-			continue
-		}
-		for _, u := range item.Report.Statement.UnknownKinds {
-			if err := out.Write(csvUnknown(item.Report, u)); err != nil {
-				return err
-			}
-		}
-		for _, gaps := range [][]GapReport{item.Report.Gaps, item.Report.Carried} {
-			for i := range gaps {
-				if err := out.Write(csvRow(item.Report.Account, item.Report.Date, &gaps[i])); err != nil {
-					return err
-				}
-			}
+		if item.Report != nil {
+			item.Report.Rows(out.row)
 		}
 	}
-	out.Flush()
-	return out.Error()
-}
-
-func csvUnknown(r *Report, u UnknownKind) []string {
-	return csvRow(r.Account, r.Date, &GapReport{Kind: "unknown_kind", EntryKind: models.EntryAdjustment, Statement: &models.Side{File: u.File, Line: u.FirstRow},
-		Reason: u.String()})
+	return out.end()
 }
 
 // WriteGapsCSV prints a list of gaps, each with its account and date, in the columns of WriteCSV.
-func WriteGapsCSV(w io.Writer, gaps []GapReport) error {
-	out := csv.NewWriter(w)
-	if err := out.Write(csvHeader); err != nil {
-		return err
-	}
+func WriteGapsCSV(w io.Writer, gaps []GapReport, l lang.Language) error {
+	out := newCSV(w, l)
 	for i := range gaps {
-		if err := out.Write(csvRow("", "", &gaps[i])); err != nil {
-			return err
+		out.row(Row{GapReport: &gaps[i]})
+	}
+	return out.end()
+}
+
+// csvFile keeps the first error, as its writer does.
+type csvFile struct {
+	out *csv.Writer
+	l   lang.Language
+	err error
+}
+
+func newCSV(w io.Writer, l lang.Language) *csvFile {
+	f := &csvFile{out: csv.NewWriter(w), l: l}
+	f.write(func(c *Column) string { return c.Title(l) })
+	return f
+}
+
+func (f *csvFile) row(r Row) {
+	f.write(func(c *Column) string {
+		if c.Type == CellAmount { // it may begin with a minus
+			return c.Text(r, f.l)
 		}
-	}
-	out.Flush()
-	return out.Error()
+		return harmless(c.Text(r, f.l))
+	})
 }
 
-// csvRow is a gap's row; account and date are those of its report, where it names none.
-func csvRow(account, date string, g *GapReport) []string {
-	account, date = cmp.Or(g.Account, account), cmp.Or(g.Date, date)
-	row := []string{
-		harmless(account), date, g.ID, string(g.Kind), strings.Join(g.Differs, " "), string(g.EntryKind), harmless(g.TransactionID), harmless(g.OrderID),
-		harmless(g.ParentID), harmless(g.RefundOrderID), string(g.State), strconv.FormatBool(g.New),
+func (f *csvFile) write(cell func(*Column) string) {
+	cells := make([]string, len(Columns))
+	for i := range Columns {
+		cells[i] = cell(&Columns[i])
 	}
-	row = append(row, csvSide(g.Statement)...)
-	if s := g.Statement; s != nil {
-		row = append(row, harmless(s.File), strconv.Itoa(s.Line))
-	} else {
-		row = append(row, "", "")
+	if err := f.out.Write(cells); f.err == nil {
+		f.err = err
 	}
-	row = append(row, csvSide(g.Ledger)...)
-	row = append(row, csvSide(g.Order)...)
-	row = append(row, harmless(g.Reason), harmless(g.Next), g.FirstSeen, strconv.Itoa(g.AgeDays))
-	return append(row, harmless(g.Owner), g.DueOn, "", "", g.Evidence)
 }
 
-func csvSide(s *models.Side) []string {
-	if s == nil {
-		return []string{"", "", ""}
-	}
-	return []string{s.Amount, s.Currency, s.Status}
+func (f *csvFile) end() error {
+	f.out.Flush()
+	return cmp.Or(f.err, f.out.Error())
 }
 
 // Harmed undoes harmless: the text that was kept from being taken for a formula by an apostrophe.

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"paybook/models"
+	"paybook/reconcile/lang"
 )
 
 // unknownKind is a word for a kind that the reader of a file does not know, with its rows.
@@ -99,7 +100,7 @@ func (r *run) covers(kind models.TransactionKind) bool {
 func (r *run) noteUncovered(counts map[models.TransactionKind]int) {
 	for _, kind := range kindOrder {
 		if n := counts[kind]; n > 0 {
-			r.note("the files given hold no %ss by their nature: %s of the book not looked for", kindWords[kind], plural(n, kindWords[kind]))
+			r.note("the files given hold no %ss by their nature: %s of the book not looked for", kindWords[kind], lang.English.Count(n, kindWords[kind]))
 		}
 	}
 }
@@ -114,7 +115,7 @@ func leftNotes(left []models.Gap) []string {
 	for _, kind := range kindOrder {
 		if n := counts[kind]; n > 0 {
 			notes = append(notes, fmt.Sprintf("the files given hold no %ss by their nature: %s of earlier runs of this day left as %s",
-				kindWords[kind], plural(n, "gap"), map[bool]string{true: "it is", false: "they are"}[n == 1]))
+				kindWords[kind], lang.English.Count(n, "gap"), map[bool]string{true: "it is", false: "they are"}[n == 1]))
 		}
 	}
 	return notes

@@ -14,6 +14,7 @@ import (
 	"paybook/ledger/ledgertest"
 	"paybook/models"
 	"paybook/reconcile"
+	"paybook/reconcile/lang"
 )
 
 // TestUnknownKinds: rows of a kind nobody knows are told, and a file of nothing else was not understood.
@@ -33,7 +34,7 @@ func TestUnknownKinds(t *testing.T) {
 	r := run(t, b, a, "2026-11-28", statement(t, sale, odd, odd))
 	wantRun(t, r, "1 1")
 	var table bytes.Buffer
-	if err := reconcile.WriteTable(&table, []reconcile.Item{{Report: r}}, false, 0); err != nil {
+	if err := reconcile.WriteTable(&table, []reconcile.Item{{Report: r}}, reconcile.Look{}); err != nil {
 		t.Fatal(err)
 	}
 	for _, w := range []string{`"PAYMENTO"`, "2 rows", "row 3"} {
@@ -45,7 +46,7 @@ func TestUnknownKinds(t *testing.T) {
 		t.Errorf("unknown kinds %+v, want %+v", r.Statement.UnknownKinds, want)
 	}
 	var asJSON, asCSV bytes.Buffer
-	if err := errors.Join(reconcile.WriteJSON(&asJSON, []reconcile.Item{{Report: r}}), reconcile.WriteCSV(&asCSV, []reconcile.Item{{Report: r}})); err != nil {
+	if err := errors.Join(reconcile.WriteJSON(&asJSON, []reconcile.Item{{Report: r}}), reconcile.WriteCSV(&asCSV, []reconcile.Item{{Report: r}}, lang.English)); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(asJSON.String(), `"word": "PAYMENTO"`) {
@@ -134,7 +135,7 @@ func TestUnseenCharacters(t *testing.T) {
 	} {
 		r := &reconcile.Report{Gaps: []reconcile.GapReport{{OrderID: in}}}
 		var out bytes.Buffer
-		if err := reconcile.WriteCSV(&out, []reconcile.Item{{Report: r}}); err != nil {
+		if err := reconcile.WriteCSV(&out, []reconcile.Item{{Report: r}}, lang.English); err != nil {
 			t.Fatal(err)
 		}
 		table, err := csv.NewReader(&out).ReadAll()

@@ -151,7 +151,7 @@ func TestTableOfManyGaps(t *testing.T) {
 		r.Gaps = append(r.Gaps, reconcile.GapReport{ID: fmt.Sprintf("id%d", i), Kind: models.GapMissingLocal, State: models.GapOpen})
 	}
 	var out strings.Builder
-	if err := reconcile.WriteTable(&out, []reconcile.Item{{Report: r}}, false, 0); err != nil {
+	if err := reconcile.WriteTable(&out, []reconcile.Item{{Report: r}}, reconcile.Look{}); err != nil {
 		t.Fatal(err)
 	}
 	for text, want := range map[string]bool{"1003 gaps": true, "and 3 more": true, "id999 ": true, "id1000": false} {

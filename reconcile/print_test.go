@@ -13,6 +13,7 @@ import (
 
 	"paybook/models"
 	"paybook/reconcile"
+	"paybook/reconcile/lang"
 )
 
 // TestFormulas is F72: a stranger's text is no formula, an amount stays a number, and matching and JSON use the text as it is.
@@ -32,7 +33,7 @@ func TestFormulas(t *testing.T) {
 	r := run(t, b, plainAccount(t), "2026-11-28", statement(t, lines...))
 	r.Gaps[0].Statement.Amount = "-5.00" // no kind of gap prints one today
 	var out bytes.Buffer
-	if err := reconcile.WriteCSV(&out, []reconcile.Item{{Report: r}, {Account: "x", Err: errors.New("no")}}); err != nil {
+	if err := reconcile.WriteCSV(&out, []reconcile.Item{{Report: r}, {Account: "x", Err: errors.New("no")}}, lang.English); err != nil {
 		t.Fatal(err)
 	}
 	table, err := csv.NewReader(&out).ReadAll()
@@ -113,7 +114,7 @@ func TestWriteTable(t *testing.T) {
 	for _, width := range []int{0, 100, 160, 250} {
 		for _, color := range []bool{false, true} {
 			var out bytes.Buffer
-			if err := reconcile.WriteTable(&out, items, color, width); err != nil {
+			if err := reconcile.WriteTable(&out, items, reconcile.Look{Color: color, Width: width}); err != nil {
 				t.Fatal(err)
 			}
 			text := out.String()
@@ -185,14 +186,14 @@ func TestJSONOfEveryShape(t *testing.T) {
 func TestCellsThatSteer(t *testing.T) {
 	r := &reconcile.Report{Gaps: []reconcile.GapReport{{TransactionID: "\t=1", OrderID: "\x1b[2J\u009b=2", ParentID: "\r\n+1", Reason: "\x7f@x"}}}
 	var asCSV, table bytes.Buffer
-	if err := errors.Join(reconcile.WriteCSV(&asCSV, []reconcile.Item{{Report: r}}), reconcile.WriteTable(&table, []reconcile.Item{{Report: r}}, false, 0)); err != nil {
+	if err := errors.Join(reconcile.WriteCSV(&asCSV, []reconcile.Item{{Report: r}}, lang.English), reconcile.WriteTable(&table, []reconcile.Item{{Report: r}}, reconcile.Look{})); err != nil {
 		t.Fatal(err)
 	}
 	rows, err := csv.NewReader(&asCSV).ReadAll()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := []string{rows[1][6], rows[1][7], rows[1][8], rows[1][23]}; !slices.Equal(got, []string{"'=1", "[2J=2", "'+1", "'@x"}) {
+	if got := []string{rows[1][6], rows[1][7], rows[1][8], rows[1][25]}; !slices.Equal(got, []string{"'=1", "[2J=2", "'+1", "'@x"}) {
 		t.Errorf("cells %q", got)
 	}
 	if strings.ContainsFunc(table.String(), func(c rune) bool { return c != '\n' && unicode.IsControl(c) }) {

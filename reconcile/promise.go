@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"paybook/models"
+	"paybook/reconcile/lang"
 )
 
 // A summary file promises what the compared files of the run hold, all together: it finds the file that was forgotten and the rows
@@ -70,7 +71,7 @@ func isAbout(p models.Promise, k totalKey) bool {
 }
 
 func promiseText(p models.Promise, count int64, sum *big.Int) string {
-	text := plural(int(count), promiseWord(p.Kind))
+	text := lang.English.Count(int(count), promiseWord(p.Kind))
 	if p.Money.Currency != "" {
 		text += " of " + major(sum, p.Money.Currency) + " " + p.Money.Currency
 	}

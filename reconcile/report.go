@@ -8,6 +8,7 @@ import (
 
 	"paybook/ledger"
 	"paybook/models"
+	"paybook/reconcile/lang"
 )
 
 // Report is what a run has found, as it is printed. Amounts are decimal text in major units with the currency's own decimals.
@@ -62,7 +63,7 @@ type UnknownKind struct {
 // String is a sentence for people.
 func (u UnknownKind) String() string {
 	return fmt.Sprintf("%s: kind %q is a word we do not know: %s, the first is row %d; counted as an adjustment, not compared", u.File, u.Word,
-		plural(int(u.Rows), "row"), u.FirstRow)
+		lang.English.Count(int(u.Rows), "row"), u.FirstRow)
 }
 
 // LeftOut is a batch that was found and not read.

@@ -8,6 +8,7 @@ import (
 
 	"paybook/ledger"
 	"paybook/models"
+	"paybook/reconcile/lang"
 )
 
 // settle decides what the streams have left over. Each candidate is read from the book again, by its key: a callback may have come
@@ -35,7 +36,7 @@ func (r *run) settle(ctx context.Context) error {
 		}
 	}
 	if r.copies > 0 {
-		r.note("the reports overlap: %s that another report of the day has as well, read once%s", plural(int(r.copies), "row"), r.stated.twice())
+		r.note("the reports overlap: %s that another report of the day has as well, read once%s", lang.English.Count(int(r.copies), "row"), r.stated.twice())
 	}
 	for _, n := range r.match.begun {
 		r.cross(n, r.day.String())

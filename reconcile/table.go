@@ -3,7 +3,6 @@ package reconcile
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"unicode"
 
@@ -11,7 +10,15 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 
 	"paybook/models"
+	"paybook/reconcile/lang"
 )
+
+// Look is how a report for people looks. Its zero value is plain English of any width.
+type Look struct {
+	Lang  lang.Language // "": English
+	Color bool
+	Width int // columns of the terminal; 0: any number
+}
 
 // The colours of a report, as a terminal is told them.
 const (
@@ -19,58 +26,75 @@ const (
 	green  = "32"
 	yellow = "33"
 	bold   = "1"
+	dim    = "2"
 )
 
 // printer writes reports for people.
 type printer struct {
-	w     io.Writer
-	color bool
-	width int
+	w io.Writer
+	Look
 }
 
-// WriteTable prints the items for people: per account what was read, the totals, the gaps and what to do next. width is the
-// terminal's, 0 when there is none; only the reasons are broken to fit, never an id or an amount.
-func WriteTable(w io.Writer, items []Item, color bool, width int) error {
-	var text strings.Builder
-	p := printer{&text, color, width}
+// WriteTable prints the items for people: per account what was read, the totals, the gaps and what to do next; of several accounts a
+// summary at the end. Only sentences are broken to fit the width, never an id or an amount.
+func WriteTable(w io.Writer, items []Item, look Look) error {
+	var all strings.Builder
+	p := printer{&all, look}
 	for i, item := range items {
 		if i > 0 {
 			p.line("")
 		}
 		if item.Err != nil {
-			p.line("%s  %s", p.paint(bold, plain(item.Account)), p.paint(red, "could not be run"))
-			p.line("  %s", plain(item.Err.Error()))
+			p.line("%s  %s", p.paint(bold, plain(item.Account)), p.paint(red, p.Lang.Text("could not be run")))
+			p.sentence("  ", plain(item.Err.Error()))
 			continue
 		}
 		p.report(item.Report)
 	}
-	_, err := io.WriteString(w, text.String())
+	if len(items) > 1 {
+		p.line("")
+		p.inAll(items)
+	}
+	_, err := io.WriteString(w, all.String())
 	return err
 }
 
 func (p *printer) line(format string, args ...any) { fmt.Fprintf(p.w, format+"\n", args...) }
 
-func (p *printer) report(r *Report) {
-	result := p.paint(green, "balanced")
-	if r.Result != models.Balanced {
-		result = p.paint(red, plural(len(r.Gaps), "gap"))
+// sentence prints a text behind an indent, on as many lines as the width makes of it.
+func (p *printer) sentence(indent, s string) {
+	if room := p.Width - text.StringWidthWithoutEscSequences(indent); p.Width > 0 && room >= reasonMin {
+		s = text.WrapSoft(s, room)
 	}
-	p.line("%s  %s  %s  %s", p.paint(bold, plain(r.Account)), r.Date, r.TimeZone, result)
+	blank := strings.Repeat(" ", text.StringWidthWithoutEscSequences(indent))
+	for i, line := range strings.Split(s, "\n") {
+		if i > 0 {
+			indent = blank
+		}
+		p.line("%s%s", indent, strings.TrimRight(line, " "))
+	}
+}
+
+// reasonMin is how narrow a sentence may get: one that is told less room than that is left to the terminal.
+const reasonMin = 30
+
+func (p *printer) report(r *Report) {
+	p.line("%s  %s  %s  %s", p.paint(bold, plain(r.Account)), r.Date, r.TimeZone, p.result(r))
 	for _, f := range r.Statement.Files {
-		p.line("  %s  sha256 %.12s", plain(f.Name), f.SHA256)
+		p.line("  %s  %s", plain(f.Name), p.paint(dim, fmt.Sprintf("sha256 %.12s", f.SHA256)))
 	}
 	switch {
 	case len(r.Statement.Files) > 0:
 	case len(r.Statement.LeftOut) > 0:
-		p.line("  no new statement")
+		p.line("  %s", p.Lang.Text("no new statement"))
 	default:
-		p.line("  no statement: declared so")
+		p.line("  %s", p.Lang.Text("no statement: declared so"))
 	}
 	for _, note := range r.Notes {
-		p.line("  %s", plain(note))
+		p.sentence("  ", plain(p.Lang.Sentence(note)))
 	}
-	p.line("  control totals: %s; %s read, %d compared, %d matched; %s in the book", r.Statement.ControlTotals,
-		plural(int(r.Statement.Entries), "row"), r.Compared, r.Matched, plural(int(r.Ledger.Transactions), "transaction"))
+	p.sentence("  ", p.Lang.Text("control totals: %s; %s read, %d compared, %d matched; %s in the book", p.Lang.Word(r.Statement.ControlTotals),
+		p.Lang.Count(int(r.Statement.Entries), "row"), r.Compared, r.Matched, p.Lang.Count(int(r.Ledger.Transactions), "transaction")))
 	p.totals(r)
 	p.bridges("payout", r.Bridges)
 	p.bridges("rows of no payout", r.NotPaidOut)
@@ -80,120 +104,44 @@ func (p *printer) report(r *Report) {
 	p.gaps("accepted: resolved by a person, still there", r.Accepted)
 }
 
-func plural(n int, noun string) string {
-	if n != 1 {
-		noun += "s"
+// result is the run's, in its colour.
+func (p *printer) result(r *Report) string {
+	if r.Result == models.Balanced {
+		return p.paint(green, p.Lang.Word(string(models.Balanced)))
 	}
-	return fmt.Sprintf("%d %s", n, noun)
+	return p.paint(red, p.Lang.Count(len(r.Gaps), "gap"))
 }
 
-func (p *printer) table() table.Writer {
+// table is one without a frame, so that a column can be copied from the screen. The headings are translated.
+func (p *printer) table(heads ...string) table.Writer {
 	t := table.NewWriter()
-	t.SetStyle(table.StyleLight)
-	t.Style().Format.Header = text.FormatDefault
-	t.Style().Options.SeparateRows = false
+	style := table.StyleLight
+	style.Options = table.Options{SeparateHeader: true}
+	style.Box.PaddingLeft, style.Box.PaddingRight = "", "  "
+	style.Format.Header = text.FormatDefault
+	t.SetStyle(style)
+	row := make(table.Row, len(heads))
+	for i, head := range heads {
+		row[i] = p.Lang.Text(head)
+	}
+	t.AppendHeader(row)
 	return t
 }
 
-// totals sets the two sides beside each other.
-func (p *printer) totals(r *Report) {
-	type pair struct{ statement, ledger Total }
-	pairs := map[totalKey]*pair{}
-	var keys []totalKey
-	of := func(t Total) *pair {
-		k := totalKey{t.Kind, t.Currency}
-		if pairs[k] == nil {
-			pairs[k] = &pair{}
-			keys = append(keys, k)
-		}
-		return pairs[k]
+// rendered are a table's lines, indented, without blanks at their ends. The first two are the heading.
+func rendered(t table.Writer) []string {
+	lines := strings.Split(t.Render(), "\n")
+	for i := range lines {
+		lines[i] = "  " + strings.TrimRight(lines[i], " ")
 	}
-	for _, t := range r.Statement.Totals {
-		of(t).statement = t
-	}
-	for _, t := range r.Ledger.Totals {
-		of(t).ledger = t
-	}
-	if len(keys) == 0 {
-		return
-	}
-	slices.SortFunc(keys, compareTotals)
-	t := p.table()
-	t.AppendHeader(table.Row{"", "currency", "statement", "amount", "fee", "book", "amount"})
-	for _, k := range keys {
-		s, l := pairs[k].statement, pairs[k].ledger
-		t.AppendRow(table.Row{string(k.kind), k.currency, s.Count, s.Amount, s.Fee, l.Count, l.Amount})
-	}
-	t.SetColumnConfigs(rightAligned(3, 7))
-	p.line("%s", t.Render())
+	return lines
 }
 
-// tableMax is how many gaps of a list a table shows: nobody reads more, and every one is laid out in memory.
-const tableMax = 1000
-
-// reasonMin is how narrow the reasons may get in the table; in a narrower terminal they stand below it.
-const reasonMin = 30
-
-func (p *printer) gaps(title string, gaps []GapReport) {
-	if len(gaps) == 0 {
-		return
-	}
-	if title != "" {
-		p.line("  %s", title)
-	}
-	more := len(gaps) - tableMax
-	gaps = gaps[:min(len(gaps), tableMax)]
-	narrow := p.gapTable(gaps, false).Render()
-	left := p.width - text.LongestLineLen(narrow) - len("  │")
-	beside := p.width <= 0 || left >= reasonMin
-	if beside {
-		t := p.gapTable(gaps, true)
-		t.SetColumnConfigs(append(gapColumns(), table.ColumnConfig{Number: 9, WidthMax: max(0, left), WidthMaxEnforcer: text.WrapSoft}))
-		narrow = t.Render()
-	}
-	p.line("%s", narrow)
-	if more > 0 {
-		p.line("  and %d more: app gaps list, or --format json", more)
-	}
-	for i := range gaps {
-		if !beside {
-			p.line("  %s: %s", gaps[i].ID, plain(gaps[i].Reason))
-		}
-		if gaps[i].State == models.GapOpen {
-			p.line("  %s  next: %s", gaps[i].ID, plain(gaps[i].Next))
-		}
+func (p *printer) lines(lines []string) {
+	for _, line := range lines {
+		p.line("%s", line)
 	}
 }
-
-func (p *printer) gapTable(gaps []GapReport, reasons bool) table.Writer {
-	t := p.table()
-	heads := table.Row{"gap", "kind", "of", "transaction", "order", "statement", "book", "order asks"}
-	if reasons {
-		heads = append(heads, "reason")
-	}
-	t.AppendHeader(heads)
-	for i := range gaps {
-		g := &gaps[i]
-		kind := string(g.Kind)
-		if g.Date != "" {
-			kind += "\n(" + g.Date + ")"
-		}
-		color := yellow
-		if g.State == models.GapOpen {
-			color = red
-		}
-		row := table.Row{g.ID, p.paint(color, kind), string(g.EntryKind), plain(g.TransactionID), plain(g.OrderID),
-			sideText(g.Statement), sideText(g.Ledger), sideText(g.Order)}
-		if reasons {
-			row = append(row, plain(g.Reason))
-		}
-		t.AppendRow(row)
-	}
-	t.SetColumnConfigs(gapColumns())
-	return t
-}
-
-func gapColumns() []table.ColumnConfig { return rightAligned(6, 8) }
 
 func rightAligned(from, to int) []table.ColumnConfig {
 	var columns []table.ColumnConfig
@@ -203,20 +151,9 @@ func rightAligned(from, to int) []table.ColumnConfig {
 	return columns
 }
 
-func sideText(s *models.Side) string {
-	if s == nil {
-		return ""
-	}
-	text := s.Amount + " " + s.Currency + " " + s.Status
-	if s.Fee != "" {
-		text += "\nfee " + s.Fee
-	}
-	return plainLines(text)
-}
-
 // paint colours every line of a text on its own, as a table's cell is cut into lines.
 func (p *printer) paint(color, s string) string {
-	if !p.color {
+	if !p.Color || s == "" {
 		return s
 	}
 	lines := strings.Split(s, "\n")

@@ -7,23 +7,29 @@ import (
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
-	"github.com/jedib0t/go-pretty/v6/text"
 )
 
 // WriteBridges prints bridges for people.
-func WriteBridges(w io.Writer, list []Bridge, color bool) error {
-	var text strings.Builder
-	p := printer{&text, color, 0}
+func WriteBridges(w io.Writer, list []Bridge, look Look) error {
+	var all strings.Builder
+	p := printer{&all, look}
 	p.bridges("payout", list)
-	_, err := io.WriteString(w, text.String())
+	_, err := io.WriteString(w, all.String())
 	return err
 }
+
+// bridgesMax is how many payouts a table shows in full.
+const bridgesMax = 50
 
 // bridges sets each payout's rows under the totals, as a sum: step by step down to what was paid, and what that leaves over.
 func (p *printer) bridges(title string, list []Bridge) {
 	for i := range list {
+		if i == bridgesMax {
+			p.line("  %s", p.Lang.Text("and %d more payouts: app payouts list, or --format json", len(list)-i))
+			return
+		}
 		b := &list[i]
-		head := title
+		head := p.Lang.Text(title)
 		if b.PayoutID != "" {
 			head += " " + plain(b.PayoutID)
 		}
@@ -31,23 +37,23 @@ func (p *printer) bridges(title string, list []Bridge) {
 			head += "  " + b.Date
 		}
 		if b.Status != "" {
-			head += "  " + string(b.Status)
+			head += "  " + p.Lang.Word(string(b.Status))
 		}
+		p.line("")
 		p.line("  %s", p.paint(bold, head))
-		p.line("%s", p.bridge(b).Render())
+		p.lines(rendered(p.bridge(b)))
 	}
 }
 
 func (p *printer) bridge(b *Bridge) table.Writer {
-	t := p.table()
-	t.AppendHeader(table.Row{"", "rows", b.Currency})
+	t := p.table("", "rows", b.Currency)
 	for _, s := range b.Steps {
-		t.AppendRow(table.Row{s.Step, rows(s.Count), signed(s.Amount)})
+		t.AppendRow(table.Row{p.Lang.Word(s.Step), rows(s.Count), signed(s.Amount)})
 	}
 	t.AppendSeparator()
-	t.AppendRow(table.Row{"expected", "", signed(b.Expected)})
+	t.AppendRow(table.Row{p.Lang.Text("expected"), "", signed(b.Expected)})
 	if b.Paid != "" {
-		t.AppendRow(table.Row{"paid", "", signed(b.Paid)})
+		t.AppendRow(table.Row{p.Lang.Text("paid"), "", signed(b.Paid)})
 	}
 	color := green
 	switch {
@@ -56,8 +62,8 @@ func (p *printer) bridge(b *Bridge) table.Writer {
 	case b.RemainderIs != remainderNone:
 		color = yellow
 	}
-	t.AppendRow(table.Row{"remainder", "", p.paint(color, signed(b.Remainder)), p.paint(color, b.RemainderIs)})
-	t.SetColumnConfigs([]table.ColumnConfig{{Number: 2, Align: text.AlignRight}, {Number: 3, Align: text.AlignRight, AlignHeader: text.AlignRight}})
+	t.AppendRow(table.Row{p.Lang.Text("remainder"), "", p.paint(color, signed(b.Remainder)), p.paint(color, p.Lang.Sentence(b.RemainderIs))})
+	t.SetColumnConfigs(rightAligned(2, 3))
 	return t
 }
 

@@ -1,4 +1,32 @@
 package lang
 
 // labels are headings and lines of reports, by the English format.
-var labels = map[string]string{}
+var labels = map[string]string{
+	// of tables and pages
+	"account": "账户", "day": "日期", "result": "结果", "compared": "比对行数", "matched": "相符", "gaps": "差异", "carried": "结转", "healed": "已消除",
+	"of": "类型", "currency": "币种", "statement": "账单", "book": "账簿", "amount": "金额", "fee": "手续费", "difference": "差额", "step": "项目",
+	"rows": "行数", "gap": "差异号", "transaction": "交易号", "order": "订单号", "order asks": "订单金额", "kind": "差异类型", "state": "状态",
+	"days": "天数", "why": "原因", "next": "下一步", "why:": "原因：", "next:": "下一步：", "payout": "结算", "= expected": "＝ 应结算",
+	"paid out": "实际结算", "remainder": "未解释余额", "payment": "付款号", "refund": "退款号", "first seen": "首次发现", "resolved": "解决于",
+	"resolution": "处理说明", "owner": "负责人", "due on": "截止日",
+
+	// lines of a run
+	"could not be run":          "未能对账",
+	"no new statement":          "没有新账单",
+	"no statement: declared so": "无账单：已声明",
+	"control totals: %s; %s read, %d compared, %d matched; %s in the book": "控制总数：%s；读取 %s，比对 %d 行，相符 %d；账簿中 %s",
+	"carried: waits for a neighbouring day's statement":                    "结转：等待相邻日账单",
+	"accepted: resolved by a person, still there":                          "已认可：由人工解决，差异仍在",
+	"and %d more: app gaps list, or --format json":                         "另有 %d 处：app gaps list，或 --format json",
+	"and %d more payouts: --format json":                                   "另有 %d 笔结算：--format json",
+	"no gaps":                                                              "没有差异",
+	"%s, %s ago":                                                           "%s，%s前",
+	"(%s, row %d)":                                                         "（%s 第 %d 行）",
+
+	// columns of CSV and XLSX; those that `app gaps apply` reads are spelled alike in every language
+	"date": "业务日期", "differs": "不符项", "entry_kind": "交易类型", "transaction_id": "交易号", "order_id": "订单号", "parent_id": "原付款号",
+	"refund_order_id": "商户退款号", "new": "新发现", "statement_amount": "账单金额", "statement_currency": "账单币种", "statement_status": "账单状态",
+	"statement_file": "账单文件", "statement_line": "账单行号", "ledger_amount": "账簿金额", "ledger_currency": "账簿币种", "ledger_status": "账簿状态",
+	"order_amount": "订单金额", "order_currency": "订单币种", "order_status": "订单状态", "statement_fee": "账单手续费", "ledger_fee": "应收手续费",
+	"reason": "原因", "first_seen": "首次发现", "age_days": "已有天数",
+}
