@@ -17,6 +17,7 @@ import (
 	"paybook/callback/queue"
 	"paybook/ledger"
 	"paybook/ledger/shop"
+	"paybook/reconcile/lang"
 )
 
 // Config is everything that can be set. Packages below cmd are handed values; none reads a file or the environment itself.
@@ -39,6 +40,7 @@ type Config struct {
 	Flash          []string       // SKUs whose orders take the way of a flash sale, which needs Redis
 	BodyMax        int64          // bytes of a callback's body
 	LogLevel       slog.Level
+	Lang           lang.Language // of reports for people
 	ShutdownDelay  time.Duration // between "not ready" and closing the door, for the balancer to notice
 	Ledger         ledger.Options
 	Approvals      int    // how many persons a repair needs: 1 or 2
@@ -86,7 +88,7 @@ func loadConfig(name string, env func(string) (string, bool)) (*Config, error) {
 		return nil, err
 	}
 	c := readConfig(r.section(root, "", "listen", "admin_listen", "database", "public_url", "trusted_proxies", "accounts", "orders",
-		"limits", "log", "shutdown", "ledger", "api_keys", "redis", "queue", "archive", "alerts"))
+		"limits", "log", "shutdown", "ledger", "api_keys", "redis", "queue", "reports"))
 	c.File, c.files, c.asked = r.name, *r.files, r.asked
 	return c, r.err()
 }
@@ -123,9 +125,7 @@ func readConfig(s *section) *Config {
 	c.Alerts = readAlerts(s, c.Accounts)
 	c.APIKeys = readAPIKeys(s)
 	c.Queue = readQueue(s)
-	c.Approvals = readRepair(s)
-	c.Inquiries = readAsking(orders)
-	c.Ledger.AskAfter = c.askAfter()
+	c.Lang = readReports(s)
 	for _, a := range c.Accounts {
 		if a.Elsewhere {
 			c.Ledger.Elsewhere = append(c.Ledger.Elsewhere, a.Name)

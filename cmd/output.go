@@ -94,8 +94,12 @@ func luhn(digits string) bool {
 // paint colours words for a terminal and leaves them alone elsewhere.
 type paint struct{ on bool }
 
-// colours says whether results may be coloured: on a terminal, unless NO_COLOR is set to something (no-color.org).
+// colours says whether results may be coloured: as --color has it, else on a terminal, unless NO_COLOR is set to something (no-color.org).
 func (a *app) colours() paint {
+	switch a.color {
+	case "always", "never":
+		return paint{on: a.color == "always"}
+	}
 	no, _ := a.env("NO_COLOR")
 	return paint{on: no == "" && isTerminal(a.out)}
 }
@@ -140,7 +144,7 @@ func (a *app) width() int {
 
 // progress tells a person at a terminal how far a long work has come: a count, now and then, on one line. Elsewhere it is silent.
 func (a *app) progress(unit string) (tick func(n int), done func()) {
-	if !isTerminal(a.err) {
+	if a.quiet || !isTerminal(a.err) {
 		return func(int) {}, func() {}
 	}
 	shown := false

@@ -12,7 +12,8 @@ import (
 	"paybook/ledger"
 	"paybook/models"
 	"paybook/reconcile"
-	"paybook/reconcile/lang"
+	"paybook/reconcile/html"
+	"paybook/reconcile/xlsx"
 )
 
 type reconcileOptions struct {
@@ -27,7 +28,7 @@ type reconcileOptions struct {
 }
 
 // reportFormats are the ways a report can be written.
-var reportFormats = []string{"table", "json", "csv"}
+var reportFormats = []string{"table", "json", "csv", "xlsx", "html"}
 
 func newReconcileCommand(a *app) *cobra.Command {
 	var o reconcileOptions
@@ -49,7 +50,8 @@ Exit codes:
      way elsewhere, or was taken over there while this one was stalled), a repair that needs a second person; nothing of it is written
      but the repair's plan`,
 		Example: "  app reconcile --date 2026-11-29\n  app reconcile --date 2026-11-29 --account wechatpay --statement tradebill.csv --format json\n" +
-			"  app reconcile --date 2026-11-29 --account wechatpay --no-statement\n  app reconcile --date 2026-11-29 --account wechatpay --repair",
+			"  app reconcile --date 2026-11-29 --account wechatpay --no-statement\n" +
+			"  app reconcile --date 2026-11-29 --format html --output report.html --lang zh",
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return a.reconcile(c.Context(), o) },
 	}
@@ -142,6 +144,9 @@ func (a *app) openBookOfRuns(ctx context.Context) (book *ledger.Ledger, done fun
 // reconcileOutput opens what --output names; nil is standard output.
 func (a *app) reconcileOutput(ctx context.Context, o reconcileOptions, accounts []*Account) (*destination, error) {
 	if o.output == "" || o.output == "-" {
+		if o.format == "xlsx" && isTerminal(a.out) {
+			return nil, errors.New("an xlsx file is nothing for a screen: name one by --output, such as --output report.xlsx")
+		}
 		return nil, nil
 	}
 	var statements []string
@@ -284,15 +289,19 @@ func (a *app) runOf(ctx context.Context, book *ledger.Ledger, account *Account, 
 // writeReport writes to out, or to standard output when it is nil. What the readers noticed is said on standard error too, unless the
 // table on standard output says it.
 func (a *app) writeReport(o reconcileOptions, out *destination, items []reconcile.Item) error {
-	colour, width := a.colours().on, a.width()
+	look := a.look()
 	write := func(w io.Writer) error {
 		switch o.format {
 		case "json":
 			return reconcile.WriteJSON(w, items)
 		case "csv":
-			return reconcile.WriteCSV(w, items, lang.English)
+			return reconcile.WriteCSV(w, items, look.Lang)
+		case "xlsx":
+			return xlsx.Write(w, items, look.Lang)
+		case "html":
+			return html.Write(w, items, look.Lang)
 		}
-		return reconcile.WriteTable(w, items, reconcile.Look{Color: colour, Width: width})
+		return reconcile.WriteTable(w, items, look)
 	}
 	if out != nil || o.format != "table" {
 		a.printNotes(items)
@@ -303,7 +312,7 @@ func (a *app) writeReport(o reconcileOptions, out *destination, items []reconcil
 		}
 		return write(a.out)
 	}
-	colour, width = false, 0
+	look.Color, look.Width = a.color == "always", 0
 	if err := out.write(write); err != nil {
 		return err
 	}

@@ -59,6 +59,9 @@ type app struct {
 	configFile string
 	database   string
 	noMigrate  bool
+	lang       string // of reports for people; "": the configuration's
+	color      string // auto, always or never
+	quiet      bool   // no progress
 	now        func() time.Time
 	env        func(name string) (value string, set bool)
 	environ    func() []string // all of it, NAME=value; nil: not known
@@ -142,6 +145,7 @@ func newRoot(a *app) *cobra.Command {
 	flags.StringVar(&a.configFile, "config", "", "configuration `FILE` (or APP_CONFIG; default app.yaml when present)")
 	flags.StringVar(&a.database, "database", "", "database `URL`: postgres://… or sqlite:FILE (or DATABASE_URL; default sqlite:app.db)")
 	flags.BoolVar(&a.noMigrate, "no-migrate", false, "refuse an empty or older database schema instead of bringing it up to date")
+	a.lookFlags(root)
 	root.AddCommand(
 		newDemoCommand(a),
 		newServeCommand(a),

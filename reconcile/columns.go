@@ -45,6 +45,9 @@ const (
 	ColumnEvidence = "evidence"
 )
 
+// Decisions are what a person may write into the column of decisions.
+var Decisions = []string{"resolve", "reopen", "assign", "comment"}
+
 // Columns are those of CSV and XLSX, in their order.
 var Columns = []Column{
 	textColumn("account", func(r Row) string { return cmp.Or(r.GapReport.Account, r.Account) }),
@@ -84,7 +87,13 @@ var Columns = []Column{
 }
 
 // Title is the column's heading.
-func (c *Column) Title(l lang.Language) string { return l.Text(c.Name) }
+func (c *Column) Title(l lang.Language) string {
+	switch c.Name {
+	case ColumnGap, ColumnOwner, ColumnDueOn, ColumnDecision, ColumnNote, ColumnEvidence:
+		return c.Name
+	}
+	return l.Text(c.Name)
+}
 
 // Text is a row's cell: a number, an amount or a date as it is written in English, a word or a sentence in the language.
 func (c *Column) Text(r Row, l lang.Language) string { return c.text(r, l) }

@@ -49,7 +49,7 @@ func (f *csvFile) row(r Row) {
 		if c.Type == CellAmount { // it may begin with a minus
 			return c.Text(r, f.l)
 		}
-		return harmless(c.Text(r, f.l))
+		return Harmless(c.Text(r, f.l))
 	})
 }
 
@@ -68,17 +68,17 @@ func (f *csvFile) end() error {
 	return cmp.Or(f.err, f.out.Error())
 }
 
-// Harmed undoes harmless: the text that was kept from being taken for a formula by an apostrophe.
+// Harmed undoes Harmless: the text that was kept from being taken for a formula by an apostrophe.
 func Harmed(cell string) string {
-	if text, marked := strings.CutPrefix(cell, "'"); marked && harmless(text) == cell {
+	if text, marked := strings.CutPrefix(cell, "'"); marked && Harmless(text) == cell {
 		return text
 	}
 	return cell
 }
 
-// harmless keeps a spreadsheet from taking a stranger's text for a formula, and a terminal from obeying it. Amounts, which may begin
+// Harmless keeps a spreadsheet from taking a stranger's text for a formula, and a terminal from obeying it. Amounts, which may begin
 // with a minus, are not text.
-func harmless(cell string) string {
+func Harmless(cell string) string {
 	cell = strings.Map(func(c rune) rune {
 		if unicode.IsControl(c) {
 			return -1

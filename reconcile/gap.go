@@ -206,6 +206,17 @@ var gapKinds = []models.GapKind{
 	models.GapDuplicatePayment, models.GapNotAllowed, models.GapFee, models.GapPayout,
 }
 
+// SortedKinds are the kinds that a map has something of, in the order in which they are listed.
+func SortedKinds[T any](of map[models.GapKind]T) []models.GapKind {
+	place := func(k models.GapKind) int {
+		if i := slices.Index(gapKinds, k); i >= 0 {
+			return i
+		}
+		return len(gapKinds)
+	}
+	return slices.SortedFunc(maps.Keys(of), func(a, b models.GapKind) int { return cmp.Or(cmp.Compare(place(a), place(b)), cmp.Compare(a, b)) })
+}
+
 func sortGaps(gaps []*models.Gap) {
 	slices.SortFunc(gaps, func(a, b *models.Gap) int {
 		return cmp.Or(cmp.Compare(a.Date, b.Date), cmp.Compare(slices.Index(gapKinds, a.Kind), slices.Index(gapKinds, b.Kind)),

@@ -45,8 +45,8 @@ func WriteTable(w io.Writer, items []Item, look Look) error {
 			p.line("")
 		}
 		if item.Err != nil {
-			p.line("%s  %s", p.paint(bold, plain(item.Account)), p.paint(red, p.Lang.Text("could not be run")))
-			p.sentence("  ", plain(item.Err.Error()))
+			p.line("%s  %s", p.paint(bold, Plain(item.Account)), p.paint(red, p.Lang.Text("could not be run")))
+			p.sentence("  ", Plain(item.Err.Error()))
 			continue
 		}
 		p.report(item.Report)
@@ -79,9 +79,9 @@ func (p *printer) sentence(indent, s string) {
 const reasonMin = 30
 
 func (p *printer) report(r *Report) {
-	p.line("%s  %s  %s  %s", p.paint(bold, plain(r.Account)), r.Date, r.TimeZone, p.result(r))
+	p.line("%s  %s  %s  %s", p.paint(bold, Plain(r.Account)), r.Date, r.TimeZone, p.result(r))
 	for _, f := range r.Statement.Files {
-		p.line("  %s  %s", plain(f.Name), p.paint(dim, fmt.Sprintf("sha256 %.12s", f.SHA256)))
+		p.line("  %s  %s", Plain(f.Name), p.paint(dim, fmt.Sprintf("sha256 %.12s", f.SHA256)))
 	}
 	switch {
 	case len(r.Statement.Files) > 0:
@@ -91,7 +91,7 @@ func (p *printer) report(r *Report) {
 		p.line("  %s", p.Lang.Text("no statement: declared so"))
 	}
 	for _, note := range r.Notes {
-		p.sentence("  ", plain(p.Lang.Sentence(note)))
+		p.sentence("  ", Plain(p.Lang.Sentence(note)))
 	}
 	p.sentence("  ", p.Lang.Text("control totals: %s; %s read, %d compared, %d matched; %s in the book", p.Lang.Word(r.Statement.ControlTotals),
 		p.Lang.Count(int(r.Statement.Entries), "row"), r.Compared, r.Matched, p.Lang.Count(int(r.Ledger.Transactions), "transaction")))
@@ -163,17 +163,8 @@ func (p *printer) paint(color, s string) string {
 	return strings.Join(lines, "\n")
 }
 
-// plainLines is plain for a cell of several lines.
-func plainLines(s string) string {
-	lines := strings.Split(s, "\n")
-	for i := range lines {
-		lines[i] = plain(lines[i])
-	}
-	return strings.Join(lines, "\n")
-}
-
-// plain keeps a stranger's text from steering the terminal.
-func plain(s string) string {
+// Plain keeps a stranger's text from steering the terminal.
+func Plain(s string) string {
 	return strings.Map(func(c rune) rune {
 		if unicode.IsControl(c) || unicode.Is(unicode.Cf, c) {
 			return '·'

@@ -31,7 +31,7 @@ func (p *printer) bridges(title string, list []Bridge) {
 		b := &list[i]
 		head := p.Lang.Text(title)
 		if b.PayoutID != "" {
-			head += " " + plain(b.PayoutID)
+			head += " " + Plain(b.PayoutID)
 		}
 		if b.Date != "" {
 			head += "  " + b.Date

@@ -64,10 +64,10 @@ func (p *printer) kind(kind models.GapKind, gaps []*GapReport) {
 			p.card(g)
 		}
 		if g.Reason != "" {
-			p.sentence("    "+p.paint(dim, p.Lang.Text("why:")+" "), plain(p.Lang.Sentence(g.Reason)))
+			p.sentence("    "+p.paint(dim, p.Lang.Text("why:")+" "), Plain(p.Lang.Sentence(g.Reason)))
 		}
 		if g.State == models.GapOpen && g.Next != "" {
-			p.line("    %s%s", p.paint(dim, p.Lang.Text("next:")+" "), p.paint(bold, plain(g.Next)))
+			p.line("    %s%s", p.paint(dim, p.Lang.Text("next:")+" "), p.paint(bold, Plain(g.Next)))
 		}
 	}
 }
@@ -82,10 +82,10 @@ func widths(lines []string) []int {
 
 // card is a gap in a terminal that is too narrow for the table.
 func (p *printer) card(g *GapReport) {
-	head := []string{g.ID, g.Date, p.Lang.Word(string(g.EntryKind)), plain(g.TransactionID)}
+	head := []string{g.ID, g.Date, p.Lang.Word(string(g.EntryKind)), Plain(g.TransactionID)}
 	p.line("  %s", strings.Join(slices.DeleteFunc(head, func(s string) bool { return s == "" }), "  "))
 	for _, row := range []struct{ name, value string }{
-		{"order", plain(g.OrderID)}, {"statement", p.side(g.Statement, 0)}, {"book", p.side(g.Ledger, 0)}, {"order asks", p.side(g.Order, 0)},
+		{"order", Plain(g.OrderID)}, {"statement", p.side(g.Statement, 0)}, {"book", p.side(g.Ledger, 0)}, {"order asks", p.side(g.Order, 0)},
 	} {
 		if row.value != "" {
 			p.line("    %s%s", p.paint(dim, p.Lang.Text(row.name)+": "), row.value)
@@ -103,8 +103,8 @@ func (p *printer) gapTable(gaps []*GapReport) table.Writer {
 		{"gap", false, func(g *GapReport) string { return g.ID }},
 		{"day", false, func(g *GapReport) string { return g.Date }},
 		{"of", false, func(g *GapReport) string { return p.Lang.Word(string(g.EntryKind)) }},
-		{"transaction", false, func(g *GapReport) string { return plain(g.TransactionID) }},
-		{"order", false, func(g *GapReport) string { return plain(g.OrderID) }},
+		{"transaction", false, func(g *GapReport) string { return Plain(g.TransactionID) }},
+		{"order", false, func(g *GapReport) string { return Plain(g.OrderID) }},
 		{"statement", true, p.sides(gaps, func(g *GapReport) *models.Side { return g.Statement })},
 		{"book", true, p.sides(gaps, func(g *GapReport) *models.Side { return g.Ledger })},
 		{"order asks", true, p.sides(gaps, func(g *GapReport) *models.Side { return g.Order })},
@@ -147,12 +147,12 @@ func (p *printer) side(s *models.Side, width int) string {
 		return ""
 	}
 	status := p.Lang.Word(s.Status)
-	out := plain(s.Amount + " " + s.Currency)
+	out := Plain(s.Amount + " " + s.Currency)
 	if s.Fee != "" {
-		out += " " + p.Lang.Text("fee") + " " + plain(s.Fee)
+		out += " " + p.Lang.Text("fee") + " " + Plain(s.Fee)
 	}
 	if width == 0 && status == "" {
 		return out
 	}
-	return out + " " + plain(status) + strings.Repeat(" ", max(0, width-text.StringWidth(status)))
+	return out + " " + Plain(status) + strings.Repeat(" ", max(0, width-text.StringWidth(status)))
 }

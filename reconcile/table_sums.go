@@ -64,7 +64,7 @@ func (p *printer) totals(r *Report) {
 	t := p.table("of", "currency", "statement", "amount", "fee", "book", "amount", "difference")
 	for _, pair := range pairs {
 		s, l := pair.Statement, pair.Ledger
-		t.AppendRow(table.Row{p.Lang.Word(string(pair.Kind)), plain(pair.Currency), s.Count, s.Amount, s.Fee, l.Count, l.Amount, p.unlessZero(pair.Difference)})
+		t.AppendRow(table.Row{p.Lang.Word(string(pair.Kind)), Plain(pair.Currency), s.Count, s.Amount, s.Fee, l.Count, l.Amount, p.unlessZero(pair.Difference)})
 	}
 	t.SetColumnConfigs(rightAligned(3, 8))
 	p.lines(rendered(t))
@@ -83,11 +83,11 @@ func (p *printer) inAll(items []Item) {
 	t := p.table("account", "day", "result", "compared", "matched", "gaps", "carried", "healed")
 	for _, item := range items {
 		if item.Err != nil {
-			t.AppendRow(table.Row{plain(item.Account), "", p.paint(red, p.Lang.Text("could not be run"))})
+			t.AppendRow(table.Row{Plain(item.Account), "", p.paint(red, p.Lang.Text("could not be run"))})
 			continue
 		}
 		r := item.Report
-		t.AppendRow(table.Row{plain(r.Account), r.Date, p.result(r), r.Compared, r.Matched, len(r.Gaps), len(r.Carried), len(r.Healed)})
+		t.AppendRow(table.Row{Plain(r.Account), r.Date, p.result(r), r.Compared, r.Matched, len(r.Gaps), len(r.Carried), len(r.Healed)})
 	}
 	t.SetColumnConfigs(rightAligned(4, 8))
 	p.lines(rendered(t))

@@ -10,6 +10,12 @@ var labels = map[string]string{
 	"paid out": "实际结算", "remainder": "未解释余额", "payment": "付款号", "refund": "退款号", "first seen": "首次发现", "resolved": "解决于",
 	"resolution": "处理说明", "owner": "负责人", "due on": "截止日",
 
+	"Reconciliation report": "对账报告", "Summary": "汇总", "Runs": "对账", "Gaps": "差异", "Totals": "合计", "Gaps by kind": "差异按类型", "Gaps by age": "差异按天数",
+	"Payouts": "结算", "Notes": "说明", "note": "说明", "word": "代码", "provider": "渠道", "time zone": "时区", "run": "对账号", "status": "状态",
+	"evidence": "证据", "nothing": "无", "today": "当天", "1 day": "1 天", "2 to 3 days": "2 至 3 天", "4 to 7 days": "4 至 7 天",
+	"8 to 30 days": "8 至 30 天", "over 30 days": "30 天以上", "How the payout came about": "结算构成", "row %d": "第 %d 行", "one of: %s": "只能填：%s",
+	"%d further gaps are not on this page; the XLSX and CSV reports have all of them": "另有 %d 处差异未列在本页；XLSX 和 CSV 报表有全部",
+
 	// lines of a run
 	"could not be run":          "未能对账",
 	"no new statement":          "没有新账单",
