@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"paybook/models"
+	"paybook/reconcile/lang"
 )
 
 func (d *demo) say(format string, args ...any) { fmt.Fprintf(d.a.out, format+"\n", args...) }
@@ -96,10 +97,13 @@ func (d *demo) printServing() {
 }
 
 // gapColour is red for money that only one side knows of, yellow for what both sides see differently.
-func (p paint) gap(kind models.GapKind) string {
+func (p paint) gap(kind models.GapKind) string { return p.kind(kind, lang.English) }
+
+// kind is a kind of gap in a language.
+func (p paint) kind(kind models.GapKind, l lang.Language) string {
 	switch kind {
 	case models.GapMissingLocal, models.GapMissingProvider:
-		return p.bad(string(kind))
+		return p.bad(l.Word(string(kind)))
 	}
-	return p.warn(string(kind))
+	return p.warn(l.Word(string(kind)))
 }

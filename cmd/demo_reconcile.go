@@ -10,6 +10,7 @@ import (
 
 	"paybook/models"
 	"paybook/reconcile"
+	"paybook/reconcile/lang"
 )
 
 // expectedRun is expected_reconciliation.json: what the daily run must find.
@@ -140,7 +141,7 @@ func (x *act) printRun(r *reconcile.Report) {
 	x.say("\n%s  %s", x.p.bold("statement of "+r.Date), x.p.dim(fmt.Sprintf("%s compared, %d match; read a second time, and nothing changed",
 		count(int(r.Compared), "row"), r.Matched)))
 	for _, g := range r.Gaps {
-		x.say("%s %s %s: statement %s, book %s%s", x.p.gap(g.Kind), g.EntryKind, cell(g.TransactionID), side(g.Statement), side(g.Ledger), asks(g))
+		x.say("%s %s %s: statement %s, book %s%s", x.p.gap(g.Kind), g.EntryKind, cell(g.TransactionID), side(g.Statement, lang.English), side(g.Ledger, lang.English), asks(g))
 		x.say("   why   %s", cell(g.Reason))
 		x.say("   next  %s", x.p.bold(cell(g.Next)))
 	}
@@ -150,5 +151,5 @@ func asks(g reconcile.GapReport) string {
 	if g.Order == nil {
 		return ""
 	}
-	return ", order " + side(g.Order)
+	return ", order " + side(g.Order, lang.English)
 }

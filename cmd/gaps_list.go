@@ -1,20 +1,18 @@
 package cmd
 
 import (
-	"bytes"
 	"context"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/xuri/excelize/v2"
 
 	"paybook/ledger"
 	"paybook/models"
 	"paybook/reconcile"
+	"paybook/reconcile/xlsx"
 )
 
 type gapsListOptions struct {
@@ -193,61 +191,27 @@ func (a *app) writeGaps(w io.Writer, format string, gaps []reconcile.GapReport) 
 	case "json":
 		return printJSON(w, gaps)
 	case "csv":
-		return reconcile.WriteGapsCSV(w, gaps)
+		return reconcile.WriteGapsCSV(w, gaps, a.language())
 	case "xlsx":
-		return writeGapsXLSX(w, gaps)
+		return xlsx.WriteGaps(w, gaps, a.language())
 	}
 	return a.printGaps(w, gaps)
 }
 
 func (a *app) printGaps(w io.Writer, gaps []reconcile.GapReport) error {
-	p := a.colours()
-	t := newTable("gap", "account", "day", "kind", "of", "transaction", "order", "statement", "book", "state", "days", "owner", "due")
+	p, l := a.colours(), a.language()
+	var heads []any
+	for _, head := range []string{"gap", "account", "day", "kind", "of", "transaction", "order", "statement", "book", "state", "days", "owner", "due"} {
+		heads = append(heads, l.Text(head))
+	}
+	t := newTable(heads...)
 	for _, g := range gaps {
 		due := g.DueOn
 		if g.Overdue != nil && *g.Overdue {
-			due = p.bad(due + " overdue")
+			due = p.bad(due + " " + l.Text("overdue"))
 		}
-		t.AppendRow([]any{g.ID, g.Account, g.Date, p.gap(g.Kind), g.EntryKind, cell(g.TransactionID), cell(g.OrderID), side(g.Statement),
-			side(g.Ledger), g.State, g.AgeDays, cell(g.Owner), due})
+		t.AppendRow([]any{g.ID, g.Account, g.Date, p.kind(g.Kind, l), l.Word(string(g.EntryKind)), cell(g.TransactionID), cell(g.OrderID),
+			side(g.Statement, l), side(g.Ledger, l), l.Word(string(g.State)), g.AgeDays, cell(g.Owner), due})
 	}
-	return printTable(w, t, "no gaps")
-}
-
-// writeGapsXLSX writes the sheet of WriteGapsCSV, every cell as text: an id is no number, and nothing is a formula.
-func writeGapsXLSX(w io.Writer, gaps []reconcile.GapReport) error {
-	var text bytes.Buffer
-	if err := reconcile.WriteGapsCSV(&text, gaps); err != nil {
-		return err
-	}
-	rows, err := csv.NewReader(&text).ReadAll()
-	if err != nil {
-		return err
-	}
-	f := excelize.NewFile()
-	defer f.Close()
-	const sheet = "gaps"
-	if err := f.SetSheetName("Sheet1", sheet); err != nil {
-		return err
-	}
-	out, err := f.NewStreamWriter(sheet)
-	if err != nil {
-		return err
-	}
-	if err := out.SetPanes(&excelize.Panes{Freeze: true, YSplit: 1, TopLeftCell: "A2", ActivePane: "bottomLeft"}); err != nil {
-		return err
-	}
-	for i, row := range rows {
-		cells := make([]any, len(row))
-		for j := range row {
-			cells[j] = row[j]
-		}
-		if err := out.SetRow(fmt.Sprintf("A%d", i+1), cells); err != nil {
-			return err
-		}
-	}
-	if err := out.Flush(); err != nil {
-		return err
-	}
-	return f.Write(w)
+	return printTable(w, t, l.Text("no gaps"))
 }

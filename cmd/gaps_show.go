@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
 	"paybook/ledger"
 	"paybook/models"
 	"paybook/reconcile"
+	"paybook/reconcile/lang"
 )
 
 // gapWithHistory is what `app gaps show` prints.
@@ -76,9 +78,9 @@ func (a *app) showGap(ctx context.Context, format, id string) error {
 	for i, h := range g.History {
 		name := ""
 		if i == 0 {
-			name = "history"
+			name = a.language().Text("history")
 		}
-		fmt.Fprintf(a.out, "%s %s  %s: %s\n", p.dim(fmt.Sprintf("%-12s", name)), h.At, cell(h.Actor), cell(h.Text))
+		fmt.Fprintf(a.out, "%s %s  %s: %s\n", p.dim(text.Pad(name, 12, ' ')), h.At, cell(h.Actor), cell(a.language().Sentence(h.Text)))
 	}
 	return nil
 }
@@ -104,46 +106,46 @@ func (a *app) shownGap(g models.Gap) reconcile.GapReport {
 }
 
 // side is what one side says, for a table.
-func side(s *models.Side) string {
+func side(s *models.Side, l lang.Language) string {
 	if s == nil {
 		return "–"
 	}
-	text := s.Amount + " " + s.Currency + " " + s.Status
+	said := s.Amount + " " + s.Currency + " " + l.Word(s.Status)
 	if s.Fee != "" {
-		text += ", fee " + s.Fee
+		said += l.Text(", fee %s", s.Fee)
 	}
-	return cell(text)
+	return cell(said)
 }
 
 func (a *app) printGap(g reconcile.GapReport) {
-	p := a.colours()
+	p, l := a.colours(), a.language()
 	line := func(name, value string) {
 		if value != "" {
-			fmt.Fprintf(a.out, "%s %s\n", p.dim(fmt.Sprintf("%-12s", name)), value)
+			fmt.Fprintf(a.out, "%s %s\n", p.dim(text.Pad(l.Text(name), 12, ' ')), value)
 		}
 	}
 	line("gap", g.ID)
-	line("kind", p.gap(g.Kind))
+	line("kind", p.kind(g.Kind, l))
 	line("account", g.Account)
 	line("day", g.Date)
-	line("state", string(g.State))
+	line("state", l.Word(string(g.State)))
 	line("owner", cell(g.Owner))
 	if line("due", g.DueOn); g.Overdue != nil && *g.Overdue {
-		line("", p.bad("overdue"))
+		line("", p.bad(l.Text("overdue")))
 	}
-	line("first seen", fmt.Sprintf("%s, %s ago", g.FirstSeen, count(g.AgeDays, "day")))
-	line("of", string(g.EntryKind)+" "+cell(g.TransactionID))
+	line("first seen", l.Text("%s, %s ago", g.FirstSeen, l.Count(g.AgeDays, "day")))
+	line("of", l.Word(string(g.EntryKind))+" "+cell(g.TransactionID))
 	line("order", cell(g.OrderID))
 	line("payment", cell(g.ParentID))
 	line("refund", cell(g.RefundOrderID))
-	statement := side(g.Statement)
+	statement := side(g.Statement, l)
 	if s := g.Statement; s != nil && s.File != "" {
-		statement += fmt.Sprintf("  (%s, row %d)", cell(s.File), s.Line)
+		statement += l.Text("  (%s, row %d)", cell(s.File), s.Line)
 	}
 	line("statement", statement)
-	line("book", side(g.Ledger))
-	line("order asks", side(g.Order))
-	line("why", cell(g.Reason))
+	line("book", side(g.Ledger, l))
+	line("order asks", side(g.Order, l))
+	line("why", cell(l.Sentence(g.Reason)))
 	if g.State == models.GapOpen {
 		line("next", cell(g.Next))
 	}

@@ -8,7 +8,7 @@ var labels = map[string]string{
 	"rows": "行数", "gap": "差异号", "transaction": "交易号", "order": "订单号", "order asks": "订单金额", "kind": "差异类型", "state": "状态",
 	"days": "天数", "why": "原因", "next": "下一步", "why:": "原因：", "next:": "下一步：", "payout": "结算", "= expected": "＝ 应结算",
 	"paid out": "实际结算", "remainder": "未解释余额", "payment": "付款号", "refund": "退款号", "first seen": "首次发现", "resolved": "解决于",
-	"resolution": "处理说明", "owner": "负责人", "due on": "截止日",
+	"resolution": "处理说明", "owner": "负责人", "due on": "截止日", "due": "截止日", "overdue": "已逾期", "history": "经过", ", fee %s": "，手续费 %s",
 
 	"Reconciliation report": "对账报告", "Summary": "汇总", "Runs": "对账", "Gaps": "差异", "Totals": "合计", "Gaps by kind": "差异按类型", "Gaps by age": "差异按天数",
 	"Payouts": "结算", "Notes": "说明", "note": "说明", "word": "代码", "provider": "渠道", "time zone": "时区", "run": "对账号", "status": "状态",
@@ -27,7 +27,7 @@ var labels = map[string]string{
 	"and %d more payouts: --format json":                                   "另有 %d 笔结算：--format json",
 	"no gaps":                                                              "没有差异",
 	"%s, %s ago":                                                           "%s，%s前",
-	"(%s, row %d)":                                                         "（%s 第 %d 行）",
+	"  (%s, row %d)":                                                       "（%s 第 %d 行）",
 
 	// columns of CSV and XLSX; those that `app gaps apply` reads are spelled alike in every language
 	"date": "业务日期", "differs": "不符项", "entry_kind": "交易类型", "transaction_id": "交易号", "order_id": "订单号", "parent_id": "原付款号",

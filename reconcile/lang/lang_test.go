@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -97,6 +98,70 @@ func TestEverySentenceIsHere(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestEveryLabelIsHere: of what is written on reports for people, every heading and every line.
+func TestEveryLabelIsHere(t *testing.T) {
+	found := 0
+	check := func(where, label string) {
+		found++
+		if labels[label] == "" && words[label] == "" {
+			t.Errorf("%s: no Chinese for the label %q", where, label)
+		}
+	}
+	for _, pattern := range []string{"../*.go", "../html/*.go", "../xlsx/*.go", "../../cmd/gaps_*.go"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			if !strings.HasSuffix(file, "_test.go") {
+				for _, label := range labelled(t, file) {
+					check(file, label)
+				}
+			}
+		}
+	}
+	markup, err := os.ReadFile("../html/page.html")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range regexp.MustCompile(`[{(]t "([^"]*)"`).FindAllSubmatch(markup, -1) {
+		check("page.html", string(m[1]))
+	}
+	if found < 100 {
+		t.Errorf("%d labels found only", found)
+	}
+}
+
+// labelled are the texts in calls of what translates its arguments as labels.
+func labelled(t *testing.T, path string) (list []string) {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		call, ok := n.(*ast.CallExpr)
+		if !ok {
+			return true
+		}
+		f, ok := call.Fun.(*ast.SelectorExpr)
+		if !ok || !slices.Contains([]string{"Text", "table", "block"}, f.Sel.Name) {
+			return true
+		}
+		for i, arg := range call.Args {
+			literal, ok := arg.(*ast.BasicLit)
+			if !ok || literal.Kind != token.STRING || f.Sel.Name == "Text" && i > 0 {
+				continue
+			}
+			if text, _ := strconv.Unquote(literal.Value); text != "" {
+				list = append(list, text)
+			}
+		}
+		return true
+	})
+	return list
 }
 
 // literals are the texts in a file's functions.

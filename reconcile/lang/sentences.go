@@ -79,5 +79,22 @@ var sentences = []sentence{
 	{"{text}: kind {text2} is a word we do not know: {n} {word}, the first is row {n2}; counted as an adjustment, not compared",
 		"{text}：类型 {text2} 无法识别：共 {n} {word}，首见于第 {n2} 行；计为调整，不比对"},
 
+	// what happened to a gap
+	{"{more}, by run {text}", "{more}，对账 {text}"},
 	{"healed by run {text}", "已由对账 {text} 消除"},
+	{"opened as {word}", "发现：{word}"},
+	{"opened: the statements that it waited for do not explain it", "转为未决：所等待的账单不能解释它"},
+	{"waits for a neighbouring day's statement", "等待相邻日账单"},
+	{"found again, with other evidence ({text})", "再次发现，证据有变（{text}）"},
+	{"found again, with other evidence", "再次发现，证据有变"},
+	{"healed: not found any more", "消除：不再发现"},
+	{"resolved: {text}", "解决：{text}"},
+	{"reopened: {text}", "重新打开：{text}"},
+	{"commented: {text}", "备注：{text}"},
+	{"assigned to {text}, was {text2}'s, due on {date}", "指派给 {text}（原为 {text2}），截止 {date}"},
+	{"assigned to {text}, was {text2}'s", "指派给 {text}（原为 {text2}）"},
+	{"assigned to {text}, due on {date}", "指派给 {text}，截止 {date}"},
+	{"assigned to {text}", "指派给 {text}"},
+	{"due on {date}", "截止 {date}"},
+	{"was there before the log, {word}", "在有日志之前已存在，{word}"},
 }

@@ -74,6 +74,9 @@ func textWidth(s string) int { return utf8.RuneCountInString(s) + (len(s)-utf8.R
 
 // filter puts what belongs to the rows as a whole: the filter, and the decisions to choose from.
 func (b *workbook) filter(rows int) error {
+	if rows == 0 {
+		return nil
+	}
 	last, err := excelize.CoordinatesToCellName(len(reconcile.Columns), rows+1)
 	if err != nil {
 		return err

@@ -46,6 +46,9 @@ func write(w io.Writer, l lang.Language, rows int, gaps map[models.GapKind][]rec
 	for _, kind := range reconcile.SortedKinds(gaps) {
 		b.gaps(kind, gaps[kind])
 	}
+	if len(gaps) == 0 { // a list to fill in is one, even without a row
+		b.stream(l.Text("Gaps"), func(*workbook) { b.gapRows(nil) })
+	}
 	if b.err == nil {
 		_, b.err = b.file.WriteTo(w)
 	}
