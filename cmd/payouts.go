@@ -107,11 +107,12 @@ func (a *app) listPayouts(ctx context.Context, o payoutsListOptions) error {
 
 func (a *app) printPayouts(list []payoutJSON) error {
 	p := a.colours()
-	t := newTable("payout", "account", "day", "amount", "state", "expected", "remainder", "")
+	l := a.language()
+	t := newTable(l.Text("payout"), l.Text("account"), l.Text("day"), l.Text("amount"), l.Text("state"), l.Text("expected"), l.Text("remainder"), "")
 	for _, s := range list {
-		t.AppendRow([]any{cell(s.PayoutID), s.Account, s.Date, s.Amount + " " + s.Currency, string(s.Status), s.Expected, s.Remainder, p.dim(s.RemainderIs)})
+		t.AppendRow([]any{cell(s.PayoutID), s.Account, s.Date, s.Amount + " " + s.Currency, l.Word(string(s.Status)), s.Expected, s.Remainder, p.dim(l.Sentence(s.RemainderIs))})
 	}
-	return printTable(a.out, t, "no payouts")
+	return printTable(a.out, t, l.Text("no payouts"))
 }
 
 // calendar is an account's zone and cut; UTC when it is configured no more.
@@ -205,7 +206,7 @@ func (a *app) showPayout(ctx context.Context, id, account, format string) error 
 		return err
 	}
 	fmt.Fprintln(a.out)
-	return reconcile.WriteBridges(a.out, found.Bridges, reconcile.Look{Color: a.colours().on})
+	return reconcile.WriteBridges(a.out, found.Bridges, a.look())
 }
 
 // findPayout looks for a payout by its id or its batch, in one account or in all of them; it must be one account's.

@@ -189,5 +189,5 @@ func (b *Bridge) name() {
 
 func (b *Bridge) remainder() *big.Int { return new(big.Int).Sub(&b.paid, &b.expected) }
 
-// isOff says whether the payout is told, its rows are known, and they do not add up to it.
-func (b *Bridge) isOff() bool { return b.RemainderIs == remainderUnknown }
+// Off says whether the payout is told, its rows are known, and they do not add up to it.
+func (b *Bridge) Off() bool { return b.RemainderIs == remainderUnknown }

@@ -183,7 +183,7 @@ func (r *run) judgeBridge(ctx context.Context, b *Bridge, at *payoutsAtHand) err
 	if b.Date != r.day.String() {
 		g.DecidedOn = r.day.String()
 	}
-	if !b.isOff() {
+	if !b.Off() {
 		if g.DecidedOn != "" {
 			r.healed = append(r.healed, g.ID)
 		}

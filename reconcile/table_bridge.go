@@ -57,7 +57,7 @@ func (p *printer) bridge(b *Bridge) table.Writer {
 	}
 	color := green
 	switch {
-	case b.isOff():
+	case b.Off():
 		color = red
 	case b.RemainderIs != remainderNone:
 		color = yellow

@@ -107,9 +107,9 @@ func newWaterfall(b *reconcile.Bridge, l lang.Language) waterfall {
 		}
 		add(l.Word(s.Step), s.Amount, class, from, at)
 	}
-	add(l.Text("= expected"), b.Expected, "sum", decimal.Zero, number(b.Expected))
+	add(l.Text("expected"), b.Expected, "sum", decimal.Zero, number(b.Expected))
 	if b.Paid != "" {
-		add(l.Text("paid out"), b.Paid, "sum", decimal.Zero, number(b.Paid))
+		add(l.Text("paid"), b.Paid, "sum", decimal.Zero, number(b.Paid))
 	}
 	rest := number(b.Expected).Add(number(b.Remainder))
 	add(l.Text("remainder"), b.Remainder, "rest", number(b.Expected), rest)

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/shopspring/decimal"
@@ -20,6 +21,9 @@ import (
 
 // gapsMax bounds the gaps of a page: a browser lays out every one, and nobody reads more.
 const gapsMax = 5000
+
+// bridgesMax bounds the payouts of one run.
+const bridgesMax = 100
 
 //go:embed page.html
 var markup string
@@ -75,6 +79,7 @@ type run struct {
 	*reconcile.Report
 	Kinds, Ages Chart
 	Waterfalls  []waterfall
+	MorePayouts int // that found no room; below 1: none
 	Lists       []list
 	Left        int // gaps that found no room in the page
 }
@@ -99,8 +104,10 @@ func newRun(i int, item reconcile.Item, l lang.Language, room *int) run {
 	}
 	r.Account = r.Report.Account
 	r.Kinds, r.Ages = kindChart(r.Report, l), ageChart(r.Report, l)
-	for i := range r.Bridges {
-		r.Waterfalls = append(r.Waterfalls, newWaterfall(&r.Bridges[i], l))
+	for _, b := range slices.Concat(r.Bridges, r.NotPaidOut) {
+		if r.MorePayouts = len(r.Bridges) + len(r.NotPaidOut) - bridgesMax; len(r.Waterfalls) < bridgesMax {
+			r.Waterfalls = append(r.Waterfalls, newWaterfall(&b, l))
+		}
 	}
 	for _, of := range []struct {
 		title string

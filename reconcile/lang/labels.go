@@ -14,7 +14,8 @@ var labels = map[string]string{
 	"Payouts": "结算", "Notes": "说明", "note": "说明", "word": "代码", "provider": "渠道", "time zone": "时区", "run": "对账号", "status": "状态",
 	"evidence": "证据", "nothing": "无", "today": "当天", "1 day": "1 天", "2 to 3 days": "2 至 3 天", "4 to 7 days": "4 至 7 天",
 	"8 to 30 days": "8 至 30 天", "over 30 days": "30 天以上", "How the payout came about": "结算构成", "row %d": "第 %d 行", "one of: %s": "只能填：%s",
-	"%d further gaps are not on this page; the XLSX and CSV reports have all of them": "另有 %d 处差异未列在本页；XLSX 和 CSV 报表有全部",
+	"%d further payouts are not on this page; the XLSX and JSON reports have all of them": "另有 %d 笔结算未列在本页；XLSX 和 JSON 报表有全部",
+	"%d further gaps are not on this page; the XLSX and CSV reports have all of them":     "另有 %d 处差异未列在本页；XLSX 和 CSV 报表有全部",
 
 	// lines of a run
 	"could not be run":          "未能对账",
@@ -24,10 +25,12 @@ var labels = map[string]string{
 	"carried: waits for a neighbouring day's statement":                    "结转：等待相邻日账单",
 	"accepted: resolved by a person, still there":                          "已认可：由人工解决，差异仍在",
 	"and %d more: app gaps list, or --format json":                         "另有 %d 处：app gaps list，或 --format json",
-	"and %d more payouts: --format json":                                   "另有 %d 笔结算：--format json",
-	"no gaps":                                                              "没有差异",
-	"%s, %s ago":                                                           "%s，%s前",
-	"  (%s, row %d)":                                                       "（%s 第 %d 行）",
+	"and %d more payouts: app payouts list, or --format json":              "另有 %d 笔结算：app payouts list，或 --format json",
+	"rows of no payout": "未结算的明细", "expected": "应结算", "paid": "实际结算",
+	"no payouts":     "没有结算",
+	"no gaps":        "没有差异",
+	"%s, %s ago":     "%s，%s前",
+	"  (%s, row %d)": "（%s 第 %d 行）",
 
 	// columns of CSV and XLSX; those that `app gaps apply` reads are spelled alike in every language
 	"date": "业务日期", "differs": "不符项", "entry_kind": "交易类型", "transaction_id": "交易号", "order_id": "订单号", "parent_id": "原付款号",

@@ -1,6 +1,8 @@
 package xlsx
 
 import (
+	"slices"
+
 	"paybook/models"
 	"paybook/reconcile"
 )
@@ -92,18 +94,18 @@ func (b *workbook) kinds(reports []*reconcile.Report) {
 
 // bridges writes each payout's steps and what they come to.
 func (b *workbook) bridges(reports []*reconcile.Report) {
-	b.block("Payouts", "account", "payout", "date", "currency", "step", "rows", "amount")
+	b.block("Payouts", "account", "payout", "date", "currency", "step", "rows", "amount", "")
 	for _, r := range reports {
-		for _, bridge := range r.Bridges {
-			line := func(step string, rows any, amount string) {
-				b.line(bridge.Account, bridge.PayoutID, bridge.Date, bridge.Currency, step, rows, money{amount, bridge.Currency})
+		for _, bridge := range slices.Concat(r.Bridges, r.NotPaidOut) {
+			line := func(step string, rows any, amount string, more ...any) {
+				b.line(append([]any{bridge.Account, bridge.PayoutID, bridge.Date, bridge.Currency, step, rows, money{amount, bridge.Currency}}, more...)...)
 			}
 			for _, s := range bridge.Steps {
 				line(b.lang.Word(s.Step), s.Count, s.Amount)
 			}
-			line(b.lang.Text("= expected"), nil, bridge.Expected)
-			line(b.lang.Text("paid out"), nil, bridge.Paid)
-			line(b.lang.Text("remainder"), nil, bridge.Remainder)
+			line(b.lang.Text("expected"), nil, bridge.Expected)
+			line(b.lang.Text("paid"), nil, bridge.Paid)
+			line(b.lang.Text("remainder"), nil, bridge.Remainder, b.lang.Sentence(bridge.RemainderIs))
 		}
 	}
 }
