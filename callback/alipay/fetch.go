@@ -1,7 +1,6 @@
 package alipay
 
 import (
-	"archive/zip"
 	"context"
 	"errors"
 	"fmt"
@@ -66,35 +65,12 @@ func notThere(sub string) bool {
 
 var dateInName = regexp.MustCompile(`_(20\d{6})[_.]`)
 
-// checkZip reads all of it, so that what was cut or damaged on the way shows by its checksums, and holds the names inside against the day.
+// checkZip holds the names inside against the day.
 func checkZip(file *ask.File, date time.Time) error {
-	z, err := zip.NewReader(file, file.Size)
-	switch {
-	case err != nil:
-		return fmt.Errorf("not a whole zip, as bills are: %w; download it again", err)
-	case len(z.File) == 0:
-		return errors.New("a zip with nothing in it; download it again")
-	}
-	for _, f := range z.File {
-		if found := dateInName.FindStringSubmatch(f.Name); found != nil && found[1] != date.Format("20060102") {
+	return ask.CheckZip(file, file.Size, func(name string) error {
+		if found := dateInName.FindStringSubmatch(name); found != nil && found[1] != date.Format("20060102") {
 			return fmt.Errorf("holds a bill of %s, asked for was %s; it is not kept", found[1], date.Format(time.DateOnly))
 		}
-		if err := readThrough(f); err != nil {
-			return fmt.Errorf("damaged: %w; download it again", err)
-		}
-	}
-	return nil
-}
-
-func readThrough(f *zip.File) error {
-	r, err := f.Open()
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	n, err := io.Copy(io.Discard, io.LimitReader(r, ask.FileMax+1))
-	if err == nil && n > ask.FileMax {
-		err = errors.New("unpacks to far more than a bill ever is")
-	}
-	return err
+		return nil
+	})
 }

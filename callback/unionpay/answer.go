@@ -80,13 +80,13 @@ func checkDay(content []byte, settleDate string) error {
 	return nil
 }
 
-// parseAnswer takes an answer as it was kept: form-encoded, or as the API sends it, in which case it holds line ends and no
-// percent signs.
+// parseAnswer takes an answer as it was kept: form-encoded, or as the API sends it, in which case it has line ends inside, those of
+// the certificate, or no percent sign.
 func parseAnswer(raw []byte) (form, error) {
-	if bytes.IndexByte(raw, '%') < 0 {
-		return parseForm(raw, plain)
+	if text := bytes.TrimSpace(raw); bytes.IndexByte(text, '\n') < 0 && bytes.IndexByte(text, '%') >= 0 {
+		return parseForm(text, formEncoded)
 	}
-	return parseForm(bytes.TrimSpace(raw), formEncoded)
+	return parsePairs(plainPairs(string(raw)), plain)
 }
 
 func (p *Provider) checkAnswer(f form) error {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"net/url"
 	"slices"
@@ -20,8 +21,12 @@ type form map[string]string
 
 // parseForm cuts name=value&name=value. A name given twice is refused: which of the two is meant would be for the parser to choose.
 func parseForm(body []byte, decode func(string) (string, error)) (form, error) {
+	return parsePairs(strings.SplitSeq(string(body), "&"), decode)
+}
+
+func parsePairs(pairs iter.Seq[string], decode func(string) (string, error)) (form, error) {
 	f := form{}
-	for pair := range strings.SplitSeq(string(body), "&") {
+	for pair := range pairs {
 		if pair == "" {
 			continue
 		}
@@ -40,6 +45,24 @@ func parseForm(body []byte, decode func(string) (string, error)) (form, error) {
 		f[name] = value
 	}
 	return f, nil
+}
+
+// plainPairs cuts an answer that is not form-encoded: a value in braces, as reqReserved may be, has & of its own.
+func plainPairs(text string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for text != "" {
+			pair, rest, _ := strings.Cut(text, "&")
+			if name, _, _ := strings.Cut(pair, "="); strings.HasPrefix(pair[len(name):], "={") {
+				if end := strings.IndexByte(text, '}'); end > len(pair) {
+					more, behind, _ := strings.Cut(text[end:], "&")
+					pair, rest = text[:end]+more, behind
+				}
+			}
+			if text = rest; !yield(pair) {
+				return
+			}
+		}
+	}
 }
 
 // formEncoded is how callbacks come, and plain how UnionPay's demo reads the answers of its API: percent signs and all.

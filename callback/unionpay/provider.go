@@ -35,6 +35,15 @@ type Config struct {
 	AcceptedCNPartInTest string `json:"accepted_cn_part_in_test_environment"`
 	// TestEnvironment is for accounts of UnionPay's test environment. Default: off.
 	TestEnvironment bool `json:"test_environment"`
+	// SignKey signs what we ask of UnionPay: a file, or the PEM itself. UnionPay hands it out inside a .pfx:
+	// openssl pkcs12 -in acp_sign.pfx -nodes -nocerts. Absent: files can't be downloaded, and payments not be asked about.
+	SignKey string `json:"sign_key"`
+	// SignCert is the file of the certificate that belongs to SignKey; its number is told with each question.
+	SignCert string `json:"sign_cert"`
+	// API and FileAPI are where to ask about payments, and for files. Default: UnionPay's own, those of its test environment where
+	// TestEnvironment is on; FileAPI is API where that alone is given.
+	API     string `json:"api"`
+	FileAPI string `json:"file_api"`
 }
 
 // Provider is one configured account. It is safe for any number of goroutines.
@@ -42,6 +51,7 @@ type Provider struct {
 	merID     string
 	cnParts   []string
 	authority authority
+	api       api
 	warnings  []string
 }
 
@@ -63,7 +73,10 @@ func New(settings json.RawMessage, dir string) (*Provider, error) {
 		p.warnings = append(p.warnings, fmt.Sprintf("settings.merId: %q is not 15 digits, as UnionPay's merchant numbers are: is it complete?", clip(c.MerID)))
 	}
 	var err error
-	p.authority, err = loadAuthority(c, dir)
+	if p.authority, err = loadAuthority(c, dir); err != nil {
+		return nil, err
+	}
+	p.api, err = newAPI(c, dir)
 	return p, err
 }
 
