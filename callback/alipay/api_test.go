@@ -179,6 +179,7 @@ func TestFetchStatementFails(t *testing.T) {
 		{"another day's", func(s *standIn) { s.bill = zipOf(t, "20880000000000190156_20261128_业务明细.csv") }, "a bill of 20261128", false},
 		{"an empty zip", func(s *standIn) { s.bill = zipOf(t, "") }, "nothing in it", false},
 		{"no link", func(s *standIn) { s.answers[question] = `{"code":"10000","msg":"Success"}` }, "is none", false},
+		{"link to elsewhere", func(s *standIn) { s.link = "http://files.example/x?token=SECRETTOKEN" }, "not one of the account's hosts", false},
 		{"link with a user", func(s *standIn) { s.link = "http://a:SECRETTOKEN@127.0.0.1/x" }, "is none", false},
 		{"tampered", func(s *standIn) {
 			s.wrap = func(name, part string) string {

@@ -36,7 +36,7 @@ func (p *Provider) FetchStatement(ctx context.Context, client *http.Client, date
 	if err := p.failed(answer); err != nil {
 		return err
 	}
-	link, err := ask.Link(p.api.base, answer.Get("bill_download_url").String())
+	link, err := ask.Link(p.api.base, p.Hosts(), answer.Get("bill_download_url").String())
 	if err != nil {
 		return err
 	}

@@ -37,12 +37,16 @@ func isLocal(host string) bool {
 	return host == "localhost" || err == nil && (addr.IsLoopback() || addr.IsPrivate())
 }
 
-// Link is an address that a provider's answer told, to be followed with the care that its base is: with a base of https it is asked for
-// by https, also where the provider writes http.
-func Link(base *url.URL, told string) (*url.URL, error) {
+// Link is an address that a provider's answer told, to be followed with the care that its base is: to one of the hosts only, which are
+// those the account may ask, and with a base of https by https, also where the provider writes http.
+func Link(base *url.URL, hosts []string, told string) (*url.URL, error) {
 	u, err := url.Parse(told)
-	if err != nil || u.Host == "" || u.User != nil || u.Scheme != "https" && u.Scheme != "http" {
+	switch {
+	case err != nil || u.Host == "" || u.User != nil || u.Scheme != "https" && u.Scheme != "http":
 		return nil, fmt.Errorf("%s tells an address for the download that is none", base.Host)
+	case !slices.Contains(hosts, u.Host):
+		return nil, fmt.Errorf("%s tells %s for the download, which is not one of the account's hosts (%s); if it is right, add it to settings.download_hosts",
+			base.Host, u.Host, strings.Join(hosts, ", "))
 	}
 	if base.Scheme == "https" {
 		u.Scheme = "https"

@@ -70,8 +70,12 @@ func occurredAt(doc parse.Value) (time.Time, error) {
 		}
 		return at.UTC(), nil
 	}
+	return unixTime(created)
+}
+
+func unixTime(v parse.Value) (time.Time, error) {
 	const secondsMax = 253402300799 // the end of year 9999, the last that RFC 3339 can write
-	n, err := strconv.ParseInt(created.Number(), 10, 64)
+	n, err := strconv.ParseInt(v.Number(), 10, 64)
 	if err != nil || n <= 0 || n > secondsMax {
 		return time.Time{}, errors.New("created: unix seconds expected")
 	}

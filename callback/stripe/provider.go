@@ -45,6 +45,15 @@ type Config struct {
 	CurrencyDigits map[string]int `json:"currency_digits"`
 	// Accounts are the connected accounts (acct_…) whose events are ours as well. Absent: none.
 	Accounts []string `json:"accounts"`
+	// SecretKey is the API key, or better a restricted one that may read payments and refunds and make reports. Absent: reports can't be
+	// downloaded, and payments not be asked about.
+	SecretKey string `json:"secret_key"`
+	// ReportTypes are the reports of a day that are downloaded. Default: balance_change_from_activity.itemized.7.
+	ReportTypes []string `json:"report_types"`
+	// API is where to ask. Default https://api.stripe.com.
+	API string `json:"api"`
+	// DownloadHosts are the hosts that reports may be downloaded from beside API's; they are told the key. Default files.stripe.com.
+	DownloadHosts []string `json:"download_hosts"`
 }
 
 // Provider listens to one Stripe endpoint and reads the reports of its account. It does not change after New.
@@ -57,6 +66,7 @@ type Provider struct {
 	livemode        *bool
 	digitsOwn       map[string]int
 	accounts        map[string]bool
+	api             api
 	warnings        []string
 }
 
@@ -68,7 +78,7 @@ func New(settings json.RawMessage, _ string) (*Provider, error) {
 		return nil, err
 	}
 	p := &Provider{livemode: c.Livemode}
-	for _, set := range []func(Config) error{p.setSecrets, p.setTolerance, p.setNames, p.setCurrencies, p.setAccounts} {
+	for _, set := range []func(Config) error{p.setSecrets, p.setTolerance, p.setNames, p.setCurrencies, p.setAccounts, p.setAPI} {
 		if err := set(c); err != nil {
 			return nil, err
 		}

@@ -107,7 +107,7 @@ func TestNewRefuses(t *testing.T) {
 		"line break":      {`{"signing_secrets":["whsec_a\n"]}`, "settings.signing_secrets[0]: has blanks"},
 		"API key":         {`{"signing_secrets":["sk_live_abc"]}`, "settings.signing_secrets[0]: an API key"},
 		"one text":        {`{"signing_secrets":"whsec_a"}`, "signing_secrets"},
-		"unknown key":     {`{"signing_secrets":["whsec_a"],"livemod":true}`, "settings.livemod: unknown key; the keys here are accounts, "},
+		"unknown key":     {`{"signing_secrets":["whsec_a"],"livemod":true}`, "settings.livemod: unknown key; the keys here are accounts, api, "},
 		"key in capitals": {`{"signing_secrets":["whsec_a"],"LIVEMODE":true}`, "settings.LIVEMODE: unknown key"},
 		"currency twice":  {`{"signing_secrets":["whsec_a"],"currency_digits":{"UGX":0,"UGX":2}}`, `"UGX" is given twice`},
 		"prefix only":     {`{"signing_secrets":["whsec_b","whsec_"]}`, "settings.signing_secrets[1]: nothing but its prefix"},

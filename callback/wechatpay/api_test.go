@@ -247,6 +247,7 @@ func TestFetchStatementFails(t *testing.T) {
 		{"a login page", func(s *standIn) { s.bill = []byte("<html>") }, "is not kept", true},
 		{"link without a host", func(s *standIn) { s.link = "/v3/billdownload/file?token=SECRETTOKEN" }, "is none", true},
 		{"link with a user", func(s *standIn) { s.link = "http://a:SECRETTOKEN@127.0.0.1/x" }, "is none", true},
+		{"link to elsewhere", func(s *standIn) { s.link = "http://files.example/x?token=SECRETTOKEN" }, "not one of the account's hosts", true},
 		{"link of a file", func(s *standIn) { s.link = "file:///etc/passwd" }, "is none", true},
 	}
 	for _, tt := range tests {

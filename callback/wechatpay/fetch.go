@@ -73,7 +73,7 @@ func (p *Provider) whereIsBill(ctx context.Context, client *http.Client, date, n
 	if err != nil {
 		return nil, "", err
 	}
-	link, err = ask.Link(p.api.base, doc.Get("download_url").String())
+	link, err = ask.Link(p.api.base, p.Hosts(), doc.Get("download_url").String())
 	return link, st.Digest, err
 }
 
