@@ -64,6 +64,11 @@ type Config struct {
 	BalanceReport json.RawMessage `json:"balance_report"`
 	// Livemode is what messages must be; those of the other mode are kept as test traffic. Absent: not compared.
 	Livemode *bool `json:"livemode"`
+	// ClientID and ClientSecret are the REST app's. Absent: payments can't be asked about. Reports come by SFTP and need none.
+	ClientID     string `json:"client_id"`
+	ClientSecret string `json:"client_secret"`
+	// API is where to ask. Default https://api-m.paypal.com, or https://api-m.sandbox.paypal.com where Livemode is false.
+	API string `json:"api"`
 }
 
 // Provider is one configured account. It is safe for any number of goroutines.
@@ -79,6 +84,7 @@ type Provider struct {
 	merchantIDs []string
 	livemode    *bool
 	balance     *balance // nil: not compared
+	api         *api
 }
 
 // New reads an account's settings; paths in them are relative to dir. The error names the setting.
@@ -106,7 +112,8 @@ func New(settings json.RawMessage, dir string) (*Provider, error) {
 	if p.balance, err = readBalance(c.BalanceReport); err != nil {
 		return nil, err
 	}
-	return p, nil
+	p.api, err = newAPI(c)
+	return p, err
 }
 
 // check refuses everything that could open the door, or keep it shut without anybody knowing why.

@@ -50,7 +50,7 @@ func TestNewNamesTheSettingThatIsWrong(t *testing.T) {
 		change m
 		want   string
 	}{
-		"unknown key":        {m{"webhook_id": "x"}, "settings.webhook_id: unknown key; the keys here are allowed_cert_hosts, "},
+		"unknown key":        {m{"webhook_id": "x"}, "settings.webhook_id: unknown key; the keys here are allowed_cert_hosts, api, "},
 		"key in capitals":    {m{"Webhook_IDs": []string{"x"}}, "settings.Webhook_IDs: unknown key"},
 		"no webhook":         {m{"webhook_ids": nil}, "settings.webhook_ids: empty"},
 		"empty list":         {m{"webhook_ids": []string{}}, "settings.webhook_ids: empty"},
