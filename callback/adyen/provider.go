@@ -43,6 +43,16 @@ type Config struct {
 	TimeZoneLetters map[string]string `json:"time_zone_letters"`
 	// AckBody is the answer to what was accepted. Default [accepted].
 	AckBody *string `json:"ack_body"`
+	// ReportUser and ReportPassword are those of the report user, such as report@Company.ExampleShop; ReportAPIKey is the key of a report
+	// service user, and takes their place. Absent: reports can't be downloaded.
+	ReportUser     string `json:"report_user"`
+	ReportPassword string `json:"report_password"`
+	ReportAPIKey   string `json:"report_api_key"`
+	// ReportBatches are the merchant accounts whose settlement details reports are downloaded, each with the number of a batch that is
+	// closed, from which on newer ones are looked for: {"ExampleShopECOM": 42}.
+	ReportBatches map[string]int `json:"report_batches"`
+	// API is where reports are. Default https://ca-live.adyen.com, or https://ca-test.adyen.com where Livemode is false.
+	API string `json:"api"`
 }
 
 // BasicAuth is a user and a password, as they were entered at Adyen.
@@ -63,6 +73,7 @@ type Provider struct {
 	letters   map[string]*time.Location // as configured
 	common    map[string]*time.Location // what the letters mean to most
 	ack       string
+	reports   reports
 	warnings  []string
 }
 
@@ -74,7 +85,7 @@ func New(settings json.RawMessage, _ string) (*Provider, error) {
 		return nil, err
 	}
 	p := &Provider{livemode: c.Livemode}
-	for _, set := range []func(Config) error{p.setKeys, p.setAuth, p.setMerchants, p.setPaid, p.setCurrencies, p.setZones, p.setAck} {
+	for _, set := range []func(Config) error{p.setKeys, p.setAuth, p.setMerchants, p.setPaid, p.setCurrencies, p.setZones, p.setAck, p.setReports} {
 		if err := set(c); err != nil {
 			return nil, err
 		}

@@ -74,17 +74,30 @@ func cause(err error) error {
 	}
 }
 
-// OK is nil for status 200. Said is the provider's own code for what went wrong, "" when it gives none; it must be a short word.
+// OK is nil for status 200, else a *StatusError. Said is the provider's own code for what went wrong, "" when it gives none.
 func (a Answer) OK(said string) error {
-	switch {
-	case a.Status == http.StatusOK:
+	if a.Status == http.StatusOK {
 		return nil
-	case a.Status == http.StatusTooManyRequests || a.Status >= http.StatusInternalServerError:
-		return fmt.Errorf("%s is busy or out of order, status %d%s: ask again later", a.Host, a.Status, quoted(said))
-	case a.Status == http.StatusUnauthorized || a.Status == http.StatusForbidden:
-		return fmt.Errorf("%s refuses us, status %d%s: check the account's key or password, and what it is allowed", a.Host, a.Status, quoted(said))
 	}
-	return fmt.Errorf("%s answers status %d%s", a.Host, a.Status, quoted(said))
+	return &StatusError{Host: a.Host, Status: a.Status, Said: said}
+}
+
+// StatusError is an answer by which nothing was learnt, in words for people.
+type StatusError struct {
+	Host   string
+	Status int
+	Said   string // the provider's own code for it, "" when it gives none
+}
+
+func (e *StatusError) Error() string {
+	what := fmt.Sprintf("status %d%s", e.Status, quoted(e.Said))
+	switch {
+	case e.Status == http.StatusTooManyRequests || e.Status >= http.StatusInternalServerError:
+		return e.Host + " is busy or out of order, " + what + ": ask again later"
+	case e.Status == http.StatusUnauthorized || e.Status == http.StatusForbidden:
+		return e.Host + " refuses us, " + what + ": check the account's key or password, and what it is allowed"
+	}
+	return e.Host + " answers " + what
 }
 
 func quoted(said string) string {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"slices"
 )
 
 // File is a download that is here as a whole. It lies in the temporary folder, readable by nobody else, until it is closed.
@@ -54,3 +55,17 @@ func (f *File) ReadAt(p []byte, off int64) (int, error) { return f.file.ReadAt(p
 
 // Close deletes the file.
 func (f *File) Close() error { return errors.Join(f.file.Close(), os.Remove(f.file.Name())) }
+
+// Exists asks for a file and leaves it unread. A status that is neither 200 nor one of those that say it is not there is an error.
+func Exists(client *http.Client, req *http.Request, absent ...int) (bool, error) {
+	resp, err := send(client, req)
+	if err != nil {
+		return false, err
+	}
+	defer resp.Body.Close()
+	if slices.Contains(absent, resp.StatusCode) {
+		return false, nil
+	}
+	err = Answer{Host: req.URL.Host, Status: resp.StatusCode}.OK("")
+	return err == nil, err
+}

@@ -115,7 +115,8 @@ var (
 func (s *standIn) fetch(t *testing.T, p *stripe.Provider) (apitest.Saved, error) {
 	t.Helper()
 	var saved apitest.Saved
-	return saved, p.FetchStatement(t.Context(), apitest.Client(t), day, evening, saved.Save)
+	err := p.FetchStatement(t.Context(), apitest.Client(t), day, evening, saved.Save)
+	return saved, err
 }
 
 func TestFetchStatement(t *testing.T) {
