@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"net/netip"
@@ -134,7 +135,7 @@ func checkRedirect(req *http.Request, via []*http.Request) error {
 	case req.Method != http.MethodGet && req.Method != http.MethodHead:
 		return fmt.Errorf("%s redirects a %s to %s", first.URL.Host, req.Method, req.URL.Host)
 	}
-	req.Header = http.Header{"User-Agent": first.Header.Values("User-Agent"), "Accept": first.Header.Values("Accept")}
+	maps.DeleteFunc(req.Header, func(name string, _ []string) bool { return name != "User-Agent" && name != "Accept" })
 	return nil
 }
 

@@ -56,7 +56,7 @@ func send(client *http.Client, req *http.Request) (*http.Response, error) {
 	if req.Header.Get("User-Agent") == "" {
 		req.Header.Set("User-Agent", agent)
 	}
-	resp, err := client.Do(req)
+	resp, err := client.Do(req) //nolint:gosec // where it may lead is the client's to decide, and it is given one that does
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", req.URL.Host, cause(err))
 	}

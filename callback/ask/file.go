@@ -29,7 +29,7 @@ func Download(client *http.Client, req *http.Request, limit int64) (*File, error
 	}
 	temp, err := os.CreateTemp("", "statement-*")
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("a download needs the temporary folder (TMPDIR): %w", err)
 	}
 	f := &File{file: temp}
 	f.Size, err = io.Copy(temp, io.LimitReader(resp.Body, limit+1))

@@ -104,7 +104,7 @@ func (o reportOrder) run(ctx context.Context) (parse.Value, error) {
 			return run, err
 		}
 	}
-	return parse.Value{}, fmt.Errorf("Stripe failed to make the report %d times: look at it in the dashboard, and ask again tomorrow", attemptsMax)
+	return parse.Value{}, fmt.Errorf("the report failed at Stripe %d times: look at it in the dashboard, and ask again tomorrow", attemptsMax)
 }
 
 // itemColumns are what the reader of itemized reports goes by; other reports come with the columns that Stripe chooses.
