@@ -1,8 +1,12 @@
 package apitest
 
 import (
+	"context"
+	"errors"
 	"net/http"
+	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
@@ -69,10 +73,7 @@ type page struct {
 func (m Movement) record(t *testing.T, name string, both []Telling) *page {
 	t.Helper()
 	ctx := t.Context()
-	book, err := ledger.Open(ctx, "sqlite:"+filepath.Join(t.TempDir(), "book.db"), ledger.Options{Now: func() time.Time { return m.Asked.Callback.ReceivedAt }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	book := openBook(t, m.Asked.Callback.ReceivedAt)
 	defer book.Close()
 	if _, err := book.CreateOrder(ctx, ledger.NewOrder{Order: m.Order}); err != nil {
 		t.Fatal(err)
@@ -87,6 +88,41 @@ func (m Movement) record(t *testing.T, name string, both []Telling) *page {
 		}
 	}
 	return m.read(t, book, both[0].Events[0])
+}
+
+// emptyBook is the file of a book with its tables and nothing in them: making them takes longer than all that a test writes.
+var emptyBook = sync.OnceValues(func() (raw []byte, err error) {
+	dir, err := os.MkdirTemp("", "book")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	path := filepath.Join(dir, "book.db")
+	book, err := ledger.Open(context.Background(), "sqlite:"+path, ledger.Options{})
+	if err != nil {
+		return nil, err
+	}
+	if err := book.Close(); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(path)
+})
+
+func openBook(t *testing.T, now time.Time) *ledger.Ledger {
+	t.Helper()
+	raw, err := emptyBook()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "book.db")
+	if err := os.WriteFile(path, raw, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	book, err := ledger.Open(t.Context(), "sqlite:"+path, ledger.Options{Now: func() time.Time { return now }, NoMigrate: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return book
 }
 
 func tell(t *testing.T, book *ledger.Ledger, telling Telling) models.Outcome {
