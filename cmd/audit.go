@@ -142,6 +142,16 @@ func (a *app) printAuditCheck(c *ledger.AuditCheck) {
 	}
 }
 
+// printAuditHead names the end of the log on standard error, to be noted where those who write to the database cannot reach it.
+func (a *app) printAuditHead(ctx context.Context, book *ledger.Ledger) {
+	head, err := book.AuditHead(ctx)
+	if err != nil {
+		fmt.Fprintf(a.err, "audit head: %s\n", oneLine(err.Error()))
+		return
+	}
+	fmt.Fprintf(a.err, "audit head %s\n", head)
+}
+
 type auditListOptions struct {
 	subject, actor, after, format string
 	limit                         int

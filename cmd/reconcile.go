@@ -108,6 +108,9 @@ func (a *app) reconcile(ctx context.Context, o reconcileOptions) error {
 	if !o.dryRun {
 		a.tellNow(ctx, book)
 	}
+	if !o.dryRun {
+		a.printAuditHead(ctx, book)
+	}
 	return reconcileResult(items)
 }
 

@@ -50,19 +50,16 @@ type ChangedGap struct {
 func (l *Ledger) ChangeGaps(ctx context.Context, by string, dryRun bool, changes ...GapChange) ([]ChangedGap, error) {
 	var s *gapSession
 	errDry := errors.New("dry run")
-	ctx, cancel := context.WithTimeout(ctx, l.options.Patience+time.Duration(len(changes))*changePatience)
-	defer cancel()
-	err := l.retrying(ctx, func() error {
-		return l.inTx(ctx, func(tx *gorm.DB) error {
-			s = &gapSession{l: l, tx: tx, by: by, now: l.clock(), seen: map[string]bool{}}
-			if err := s.change(changes); err != nil {
-				return err
-			}
-			if dryRun {
-				return errDry
-			}
-			return s.write()
-		})
+	patience := l.options.Patience + time.Duration(len(changes))*changePatience
+	err := l.retryTxFor(ctx, patience, func(tx *gorm.DB) error {
+		s = &gapSession{l: l, tx: tx, by: by, now: l.clock(), seen: map[string]bool{}}
+		if err := s.change(changes); err != nil {
+			return err
+		}
+		if dryRun {
+			return errDry
+		}
+		return s.write()
 	})
 	if err != nil && !errors.Is(err, errDry) {
 		return nil, err

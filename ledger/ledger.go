@@ -186,7 +186,12 @@ func (l *Ledger) inConnTx(ctx context.Context, f func(tx *gorm.DB, conn *sql.Con
 
 // retryTx is inTx, repeated while the failure is one that repeating heals, until patience or ctx ends.
 func (l *Ledger) retryTx(ctx context.Context, f func(tx *gorm.DB) error) error {
-	ctx, cancel := context.WithTimeout(ctx, l.options.Patience)
+	return l.retryTxFor(ctx, l.options.Patience, f)
+}
+
+// retryTxFor is retryTx with a patience of its own.
+func (l *Ledger) retryTxFor(ctx context.Context, patience time.Duration, f func(tx *gorm.DB) error) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	return l.retrying(ctx, func() error { return l.inTx(ctx, f) })
 }
