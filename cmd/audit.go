@@ -14,7 +14,7 @@ import (
 
 func newAuditCommand(a *app) *cobra.Command {
 	return newGroup("audit", "Look at the log of all that was done to gaps, and check that nobody has changed it",
-		newAuditVerifyCommand(a), newAuditListCommand(a))
+		newAuditVerifyCommand(a), newAuditHeadCommand(a), newAuditListCommand(a))
 }
 
 func newAuditVerifyCommand(a *app) *cobra.Command {
@@ -26,7 +26,7 @@ func newAuditVerifyCommand(a *app) *cobra.Command {
 run is as the log says. The first row that was changed, deleted, inserted or moved is named, or that the end was cut off.
 
 Whoever can write to the database and knows how the hashes are made can write the whole log anew. So note its head, which is printed as
-SEQ:HASH here and after every run, where they cannot reach it, and hold the log against the note by --head.
+SEQ:HASH here and by "app audit head", where they cannot reach it, and hold the log against the note by --head.
 
 Exit codes:
   0  the log holds, and all is as it says
@@ -142,14 +142,46 @@ func (a *app) printAuditCheck(c *ledger.AuditCheck) {
 	}
 }
 
-// printAuditHead names the end of the log on standard error, to be noted where those who write to the database cannot reach it.
-func (a *app) printAuditHead(ctx context.Context, book *ledger.Ledger) {
-	head, err := book.AuditHead(ctx)
-	if err != nil {
-		fmt.Fprintf(a.err, "audit head: %s\n", oneLine(err.Error()))
-		return
+// noteAuditHead shows a person the end of the log, to be noted where those who write to the database cannot reach it.
+func (a *app) noteAuditHead(ctx context.Context, book *ledger.Ledger) {
+	if head, err := book.AuditHead(ctx); err == nil {
+		fmt.Fprintf(a.err, "audit head %s\n", head)
 	}
-	fmt.Fprintf(a.err, "audit head %s\n", head)
+}
+
+func newAuditHeadCommand(a *app) *cobra.Command {
+	format := ""
+	c := &cobra.Command{
+		Use:   "head",
+		Short: "Print where the audit log ends, to be noted elsewhere",
+		Long: "Print the number and the hash of the audit log's last row as SEQ:HASH, 0: of an empty one. Note it where those who write to the database\n" +
+			"cannot reach it, every day; \"app audit verify --head SEQ:HASH\" holds the log against the note.\n\n" + exitCodesHelp,
+		Example: "  app audit head",
+		Args:    cobra.NoArgs,
+		RunE:    func(c *cobra.Command, _ []string) error { return a.printAuditHead(c.Context(), format) },
+	}
+	formatFlag(c, &format, "table", "json")
+	return c
+}
+
+func (a *app) printAuditHead(ctx context.Context, format string) error {
+	if err := onlyFormats(format, "table", "json"); err != nil {
+		return err
+	}
+	book, err := a.openExisting(ctx)
+	if err != nil {
+		return err
+	}
+	defer book.Close()
+	head, err := book.AuditHead(ctx)
+	switch {
+	case err != nil:
+		return err
+	case format == "json":
+		return printJSON(a.out, map[string]string{"head": head.String()})
+	}
+	_, err = fmt.Fprintln(a.out, head)
+	return err
 }
 
 type auditListOptions struct {

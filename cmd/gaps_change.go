@@ -77,7 +77,7 @@ func newGapsResolveCommand(a *app) *cobra.Command {
 	var o gapsChange
 	reason := ""
 	c := &cobra.Command{
-		Use:   "resolve ID… --reason TEXT",
+		Use:   "resolve ID --reason TEXT",
 		Short: "End gaps by a person's word",
 		Long: "End gaps by a person's word, which is kept and is what an auditor will read. They stay resolved until a run finds that they look\n" +
 			"different; then they are reopened, and their owner keeps them.\n\n" + severalGaps + exitCodesHelp,

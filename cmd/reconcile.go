@@ -108,8 +108,8 @@ func (a *app) reconcile(ctx context.Context, o reconcileOptions) error {
 	if !o.dryRun {
 		a.tellNow(ctx, book)
 	}
-	if !o.dryRun {
-		a.printAuditHead(ctx, book)
+	if !o.dryRun && isTerminal(a.err) {
+		a.noteAuditHead(ctx, book)
 	}
 	return reconcileResult(items)
 }
