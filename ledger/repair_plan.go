@@ -15,7 +15,7 @@ import (
 )
 
 // repairBunch is how many items one transaction books: their orders are held until it ends.
-const repairBunch = 200
+var repairBunch = 200
 
 var errRehearsed = errors.New("rehearsed")
 
