@@ -185,21 +185,3 @@ func TestRepairRefusals(t *testing.T) {
 		t.Errorf("planned again: %q", again.ID)
 	}
 }
-
-// Who it is comes from --as, then from the environment, then from the system.
-func TestActor(t *testing.T) {
-	a := &app{env: lookup(map[string]string{envUser: " carol "})}
-	for as, want := range map[string]string{"bob": "bob", "": "carol", "  ": "carol"} {
-		if got, err := a.actor(as); got != want || err != nil {
-			t.Errorf("--as %q: %q, %v, want %q", as, got, err, want)
-		}
-	}
-	if got, err := (&app{env: lookup(nil)}).actor(""); got == "" || err != nil {
-		t.Errorf("the system's user is %q, %v", got, err)
-	}
-	for _, bad := range []string{"a\nb", strings.Repeat("x", 101)} {
-		if _, err := a.actor(bad); err == nil {
-			t.Errorf("%q was taken", bad)
-		}
-	}
-}

@@ -52,16 +52,7 @@ func contentHash(r models.Repair) string {
 
 // GapHash is over what a gap says, not where it stands.
 func GapHash(g models.Gap) string {
-	h := sha256.New()
-	side := func(s *models.Side) []string {
-		if s == nil {
-			return nil
-		}
-		return []string{s.Amount, s.Currency, s.Status}
-	}
-	_ = json.NewEncoder(h).Encode([]any{g.Account, g.Date, g.Kind, strings.Join(g.Differs, " "), g.EntryKind, g.TransactionID, g.OrderID, g.ParentID, g.RefundOrderID,
-		side(g.Statement), side(g.Ledger), side(g.Order)}) // plain values do not fail
-	return hex.EncodeToString(h.Sum(nil)[:16])
+	return hash16(GapEvidence(&g), string(g.EntryKind), g.TransactionID, g.OrderID, g.ParentID, g.RefundOrderID)
 }
 
 // RepairFilter narrows a list of repairs. Zero fields do not filter.
