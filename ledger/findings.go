@@ -15,8 +15,9 @@ type merged struct {
 	Saved
 	run     *models.Run
 	found   *Findings
-	at      map[string]int // gap id → its place in Findings.Gaps
-	fate    []fate         // of each of Findings.Gaps
+	at      map[string]int // gap id → its place in all
+	all     []*models.Gap  // Findings.Gaps and Many
+	fate    []fate         // of each of all
 	before  []*GapFacts    // of each that was stored and stood or said otherwise
 	settled map[string]bool
 	ended   []*models.Gap // of Healed, those that this run ends
@@ -35,10 +36,11 @@ const (
 // it is healed; found again after that it opens again. What a person has resolved stays resolved as long as it looks the same. Gaps of
 // a kind that the run did not look at stay as they are. each hands over the stored gaps, every one once.
 func merge(run *models.Run, f *Findings, each func(func(models.Gap)) error) (*merged, error) {
-	m := &merged{Saved: Saved{New: map[string]bool{}}, run: run, found: f, at: make(map[string]int, len(f.Gaps)), fate: make([]fate, len(f.Gaps)),
-		before: make([]*GapFacts, len(f.Gaps)), settled: make(map[string]bool, len(f.Healed))}
-	for i := range f.Gaps {
-		m.at[f.Gaps[i].ID] = i
+	all := f.all()
+	m := &merged{Saved: Saved{New: map[string]bool{}}, run: run, found: f, all: all, at: make(map[string]int, len(all)), fate: make([]fate, len(all)),
+		before: make([]*GapFacts, len(all)), settled: make(map[string]bool, len(f.Healed))}
+	for i, g := range all {
+		m.at[g.ID] = i
 	}
 	for _, id := range f.Healed {
 		m.settled[id] = true
@@ -47,8 +49,7 @@ func merge(run *models.Run, f *Findings, each func(func(models.Gap)) error) (*me
 		return nil, err
 	}
 	m.at, m.settled = nil, nil // there may be very many, and the report needs the room
-	for i := range f.Gaps {
-		g := &f.Gaps[i]
+	for i, g := range all {
 		switch m.fate[i] {
 		case fateAccepted:
 			continue
@@ -79,7 +80,7 @@ func (m *merged) meet(was models.Gap) {
 
 // again is a gap that an earlier run has found too.
 func (m *merged) again(i int, was models.Gap) {
-	g := &m.found.Gaps[i]
+	g := m.all[i]
 	same := sameEvidence(*g, was)
 	if byPerson(was) && same {
 		m.fate[i] = fateAccepted
@@ -129,6 +130,14 @@ func (m *merged) heal(was models.Gap, own bool) {
 	m.ended = append(m.ended, &was)
 }
 
+func (f *Findings) all() []*models.Gap {
+	all := make([]*models.Gap, 0, len(f.Gaps)+len(f.Many))
+	for i := range f.Gaps {
+		all = append(all, &f.Gaps[i])
+	}
+	return append(all, f.Many...)
+}
+
 // looksAt says whether the run has looked at transactions of this kind.
 func (f *Findings) looksAt(kind models.TransactionKind) bool {
 	return f.Kinds == nil || slices.Contains(f.Kinds, kind)
@@ -163,9 +172,9 @@ func (l *Ledger) storedGaps(tx *gorm.DB, run *models.Run, f *Findings, each func
 		return err
 	}
 	others := slices.Clone(f.Healed)
-	for i := range f.Gaps {
-		if f.Gaps[i].Date != run.Date {
-			others = append(others, f.Gaps[i].ID)
+	for _, g := range f.all() {
+		if g.Date != run.Date {
+			others = append(others, g.ID)
 		}
 	}
 	slices.Sort(others)

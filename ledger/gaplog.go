@@ -91,8 +91,8 @@ func (m *merged) entries() iter.Seq[AuditEntry] {
 		if !yield(runEntry(RunSaved, ActorRun, m.run)) {
 			return
 		}
-		for i := range m.found.Gaps {
-			g, was := &m.found.Gaps[i], m.before[i]
+		for i, g := range m.all {
+			was := m.before[i]
 			if m.fate[i] != fateNew && was == nil {
 				continue
 			}

@@ -37,6 +37,8 @@ type Findings struct {
 	// Gaps are those of the run's own date, and those of other dates that this run decides (DecidedOn is then the run's date).
 	// They are open or carried. Saving fills in their runs and first days.
 	Gaps []models.Gap
+	// Many are further ones, each in a piece of memory of its own, so that a caller with very many can let them go one by one.
+	Many []*models.Gap
 	// Healed are ids of gaps of other dates that this run has settled.
 	Healed  []string
 	Crossed []Crossed

@@ -197,7 +197,7 @@ func (r *run) judgeBridge(ctx context.Context, b *Bridge, at *payoutsAtHand) err
 		g.State, g.WaitsFor = models.GapCarried, missing
 	}
 	g.Reason, g.Next = payoutReason(b, missing), "app payouts show "+quote(b.PayoutID)+" --account "+quote(r.account.Name)
-	r.gaps = append(r.gaps, g)
+	r.gaps = append(r.gaps, &g)
 	return nil
 }
 

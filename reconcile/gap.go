@@ -68,8 +68,8 @@ func (r *run) finishGaps(ctx context.Context) error {
 	if err := r.writeFindings(ctx, 0); err != nil {
 		return err
 	}
-	for i := range r.gaps {
-		r.gaps[i].Reason += r.clues.of(&r.gaps[i])
+	for _, g := range r.gaps {
+		g.Reason += r.clues.of(g)
 	}
 	r.findings, r.seen, r.clues = nil, nil, clues{}
 	return nil
@@ -138,7 +138,7 @@ func (r *run) writeGaps(findings []finding, orders map[string]models.Order) {
 			g.Order = &models.Side{Amount: o.Money().Text(), Currency: o.Currency, Status: string(o.Status)}
 		}
 		g.Reason, g.Next = r.reason(&f, &g), r.words.word(r.next(&f, &g))
-		r.gaps = append(r.gaps, g)
+		r.gaps = append(r.gaps, &g)
 		if r.row != nil && f.entry != nil {
 			r.row(g, f.entry.Entry)
 		}

@@ -15,6 +15,7 @@ type lines struct {
 	run   *run
 	lists [4][]*models.Gap // as Report.lists has them
 	isNew map[string]bool
+	gone  bool // each gap is let go when its line is made
 	date  string
 	now   time.Time
 }
@@ -44,7 +45,10 @@ func (r *run) lines(saved *ledger.Saved, date string, now time.Time) *lines {
 func (l *lines) all() iter.Seq2[int, GapReport] {
 	return func(yield func(int, GapReport) bool) {
 		for i, list := range l.lists {
-			for _, g := range list {
+			for k, g := range list {
+				if l.gone {
+					list[k] = nil
+				}
 				if !yield(i, l.line(g)) {
 					return
 				}
@@ -56,14 +60,19 @@ func (l *lines) all() iter.Seq2[int, GapReport] {
 // fill puts the lines into their report.
 func (l *lines) fill(report *Report) *Report {
 	for i, list := range report.lists() {
-		if len(l.lists[i]) > 0 {
-			*list = make([]GapReport, 0, len(l.lists[i]))
-		}
-		for _, g := range l.lists[i] {
-			*list = append(*list, l.line(g))
-		}
+		*list = slices.Grow(*list, len(l.lists[i])) // there may be very many, and growing into it takes twice the room
+	}
+	for i, line := range l.all() {
+		list := report.lists()[i]
+		*list = append(*list, line)
 	}
 	return report
+}
+
+// move is fill that lets each gap go for its line: there is no room for very many of both.
+func (l *lines) move(report *Report) *Report {
+	l.run.gaps, l.gone = nil, true
+	return l.fill(report)
 }
 
 // line is a gap as the report of its run has it.

@@ -148,7 +148,7 @@ type run struct {
 	findings []finding
 	clues    clues
 	seen     map[string]bool // ids of gaps
-	gaps     []models.Gap
+	gaps     []*models.Gap
 	words    interner
 }
 

@@ -22,7 +22,7 @@ func (r *run) save(ctx context.Context, o Options, lease *ledger.Lease) (*Report
 	now := o.Now()
 	run := models.Run{Account: r.account.Name, Provider: r.account.ProviderName, Date: r.day.String(), TimeZone: r.account.Zone.String(),
 		Entries: r.entries, ControlTotals: r.controlTotals, CreatedAt: now}
-	found := ledger.Findings{Turn: r.turn, Lease: lease, Kinds: r.kinds(), Gaps: r.gaps, Healed: r.healed, Crossed: r.crossed, Payouts: r.sortedPayouts(),
+	found := ledger.Findings{Turn: r.turn, Lease: lease, Kinds: r.kinds(), Many: r.gaps, Healed: r.healed, Crossed: r.crossed, Payouts: r.sortedPayouts(),
 		Steps: r.ownSteps}
 	for _, f := range r.files {
 		run.Files = append(run.Files, models.RunFile{Name: f.label, SHA256: f.packed})
@@ -40,7 +40,7 @@ func (r *run) save(ctx context.Context, o Options, lease *ledger.Lease) (*Report
 			return nil, err
 		}
 		lines := r.lines(&saved, run.Date, now)
-		return lines.fill(r.report(&run, saved, lines)), nil
+		return lines.move(r.report(&run, saved, lines)), nil
 	}
 	var report *Report
 	var lines *lines
@@ -53,7 +53,7 @@ func (r *run) save(ctx context.Context, o Options, lease *ledger.Lease) (*Report
 	if err != nil {
 		return nil, err
 	}
-	return lines.fill(report), nil
+	return lines.move(report), nil
 }
 
 // keepReport keeps the report with its run, unless it is too large for that.
