@@ -22,7 +22,7 @@ const gapColumns = `id, account, date, kind, differs, entry_kind, transaction_id
 // gapWidth is the number of gapColumns, gapChunk how many gaps are written by one statement: what it says is in memory once more.
 const (
 	gapWidth = 26
-	gapChunk = 250
+	gapChunk = 100
 )
 
 // putGaps writes gaps as they shall be, new ones and known ones alike.

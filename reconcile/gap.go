@@ -71,7 +71,7 @@ func (r *run) finishGaps(ctx context.Context) error {
 	for _, g := range r.gaps {
 		g.Reason += r.clues.of(g)
 	}
-	r.findings, r.seen, r.clues = nil, nil, clues{}
+	r.findings, r.seen, r.clues, r.used, r.words = nil, nil, clues{}, nil, interner{}
 	return nil
 }
 
