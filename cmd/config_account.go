@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -27,7 +28,9 @@ type Account struct {
 	Edge         time.Duration  // near a bound of the day, an unmatched row waits for the neighbouring day
 	Lag          int            // days that missing_provider may wait, for providers that settle in batches
 	Elsewhere    bool           // its orders are not kept here
-	Statements   []string       // patterns of the daily run's files, already joined with the configuration's folder
+	Fees         []reconcile.FeeRule
+	settings     string   // a hash of the provider's settings, as they were read
+	Statements   []string // patterns of the daily run's files, already joined with the configuration's folder
 
 	Remotes  []source.Remote  // where its statements are fetched from
 	FetchMax int64            // bytes of one fetched file
@@ -159,6 +162,7 @@ func readProvider(s *section, a *Account) provider {
 	if r.err() != nil {
 		return nil
 	}
+	a.settings = fmt.Sprintf("%x", sha256.Sum256(raw))
 	return newProvider(r, node, a, raw)
 }
 

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -24,6 +26,7 @@ type reconcileOptions struct {
 	format      string
 	output      string
 	dryRun      bool
+	force       bool
 	repair, as  string
 }
 
@@ -61,6 +64,7 @@ Exit codes:
 	f.StringArrayVar(&o.statements, "statement", nil, "statement `FILE` instead of the account's source; may be given several times, needs exactly one account")
 	f.BoolVar(&o.noStatement, "no-statement", false, "declare that the provider has no statement for this day")
 	f.StringVar(&o.output, "output", "", "write the report to `FILE`; - is standard output")
+	f.BoolVar(&o.force, "force", false, "make the run in full, also when neither the files nor the book have changed since the last one")
 	f.BoolVar(&o.dryRun, "dry-run", false, "find everything out, write nothing to the book")
 	f.StringVar(&o.repair, "repair", "", "`plan` (the default of the flag) or apply: close gaps by booking what the statement says")
 	f.Lookup("repair").NoOptDefVal = repairPlan
@@ -248,9 +252,31 @@ func (a *Account) reconciled() reconcile.Account {
 	}
 	return reconcile.Account{
 		Name: a.Name, ProviderName: a.ProviderName, Provider: a.Provider, Zone: a.Zone, Cut: a.Cut, Edge: edge, Lag: a.Lag,
-		OrdersElsewhere: a.Elsewhere, Statements: a.Statements, Fees: a.Fees,
+		OrdersElsewhere: a.Elsewhere, Statements: a.Statements, Fees: a.Fees, Settings: a.reading(),
 	}
 }
+
+// reading is what decides, beside the account's own keys, what comes out of a statement: the provider's settings and this very program.
+func (a *Account) reading() string {
+	program := thisProgram()
+	if program == "" || a.settings == "" {
+		return ""
+	}
+	return a.settings + " " + program
+}
+
+// thisProgram tells one build from another, also of a version that has no number yet; "" when it cannot.
+var thisProgram = sync.OnceValue(func() string {
+	path, err := os.Executable()
+	if err != nil {
+		return ""
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return ""
+	}
+	return fmt.Sprintf("%s %d %d", path, info.Size(), info.ModTime().UnixNano())
+})
 
 func (a *app) reconcileOne(ctx context.Context, book *ledger.Ledger, account *Account, o reconcileOptions) reconcile.Item {
 	day, err := a.dayOf(account, o)
@@ -264,8 +290,8 @@ func (a *app) reconcileOne(ctx context.Context, book *ledger.Ledger, account *Ac
 		return reconcile.Item{Account: account.Name, Err: err}
 	}
 	defer clean()
-	options := reconcile.Options{DryRun: o.dryRun, Now: a.now, Progress: func(rows int64) { tick(int(rows)) }}
-	report, err := reconcile.Run(ctx, book, account.reconciled(), src, day, options)
+	options := reconcile.Options{DryRun: o.dryRun, Force: o.force, Now: a.now, Progress: func(rows int64) { tick(int(rows)) }}
+	report, err := a.runOf(ctx, book, account, o, src, day, options)
 	if err != nil {
 		return reconcile.Item{Account: account.Name, Err: err}
 	}

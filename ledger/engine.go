@@ -338,6 +338,7 @@ func (e *engine) write() error {
 	sort.Slice(moved, func(i, j int) bool { return moved[i].OrderID < moved[j].OrderID })
 	e.l.moveOrders(&e.pipe, moved, e.now)
 	e.writeTransactions()
+	e.noteLate()
 	e.l.insertTransitions(&e.pipe, e.transitions)
 	e.l.insertMessages(&e.pipe, e.messages)
 	if err := errors.Join(e.l.keepCallbacks(&e.pipe, e.evidence), e.moveUnits(moved)); err != nil {

@@ -135,7 +135,8 @@ func (r *run) writeGaps(findings []finding, orders map[string]models.Order) {
 		}
 		r.seen[g.ID] = true
 		if o, known := orders[g.OrderID]; known {
-			g.Order = &models.Side{Amount: o.Money().Text(), Currency: o.Currency, Status: string(o.Status)}
+			side := bookedOrder(&o)
+			g.Order = &side
 		}
 		g.Reason, g.Next = r.reason(&f, &g), r.words.word(r.next(&f, &g))
 		r.gaps = append(r.gaps, &g)
@@ -188,6 +189,10 @@ func (r *run) gap(f finding) models.Gap {
 		g.TransactionID = f.of.TransactionID
 	}
 	return g
+}
+
+func bookedOrder(o *models.Order) models.Side {
+	return models.Side{Amount: o.Money().Text(), Currency: o.Currency, Status: string(o.Status)}
 }
 
 func (r *run) side(e *held) *models.Side {

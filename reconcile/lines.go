@@ -57,6 +57,15 @@ func (l *lines) all() iter.Seq2[int, GapReport] {
 	}
 }
 
+// judge says in the report what the lines come to.
+func (l *lines) judge(report *Report) {
+	report.Summary, report.Result = map[models.GapKind]int{}, models.Balanced
+	for _, g := range l.lists[0] {
+		report.Summary[g.Kind]++
+		report.Result = models.Gapped
+	}
+}
+
 // fill puts the lines into their report.
 func (l *lines) fill(report *Report) *Report {
 	for i, list := range report.lists() {

@@ -28,14 +28,18 @@ type Account struct {
 	// Lag is for how many days a transaction that the statement does not have waits for later ones: for providers that settle
 	// in batches.
 	Lag             int
-	OrdersElsewhere bool      // this account's orders are not kept here
-	Statements      []string  // where the daily run looks: see Folder
-	Fees            []FeeRule // the fee schedule, in the order in which it is looked through; none: fees are not checked
+	OrdersElsewhere bool // this account's orders are not kept here
+	// Settings is whatever else decides what comes out of a statement: a hash of the provider's settings and of the program. "": not
+	// known, and then every run is made in full.
+	Settings   string
+	Statements []string  // where the daily run looks: see Folder
+	Fees       []FeeRule // the fee schedule, in the order in which it is looked through; none: fees are not checked
 }
 
 // Options of Run. The zero value is usable.
 type Options struct {
 	DryRun   bool             // find everything out, write nothing
+	Force    bool             // make the run in full, also when nothing has changed since the last one
 	Now      func() time.Time // the clock that gaps are dated by; nil: time.Now
 	Progress func(rows int64) // if set, is told now and then how many rows of a file are read
 	// Row, if set, is told of every gap with the statement's row that it is about, and that all files be read for it: what a repair
@@ -113,7 +117,6 @@ type run struct {
 	from, to time.Time
 	progress func(int64)
 	row      func(models.Gap, models.Entry)
-	turn     int64
 
 	files         []*outer
 	inputs        []*input
@@ -146,6 +149,8 @@ type run struct {
 	crossed  []ledger.Crossed
 	healed   []string // ids of other days' gaps
 	findings []finding
+	question question
+	far      bool // something was looked up that the answer's key does not watch
 	clues    clues
 	seen     map[string]bool // ids of gaps
 	gaps     []*models.Gap
@@ -165,6 +170,14 @@ func runOnce(ctx context.Context, book *ledger.Ledger, a Account, src Source, da
 			return nil, err
 		}
 	}
+	if err := r.ask(ctx); err != nil {
+		return nil, err
+	}
+	if !o.DryRun && !o.Force && o.Row == nil {
+		if report, err := r.answered(ctx, o.Now()); report != nil || err != nil {
+			return report, err
+		}
+	}
 	if err := r.compare(ctx); err != nil {
 		return nil, err
 	}
@@ -172,10 +185,7 @@ func runOnce(ctx context.Context, book *ledger.Ledger, a Account, src Source, da
 }
 
 // compare reads both sides and finds the differences.
-func (r *run) compare(ctx context.Context) (err error) {
-	if r.turn, err = r.book.Turn(ctx, r.account.Name); err != nil {
-		return err
-	}
+func (r *run) compare(ctx context.Context) error {
 	if err := r.leaveOutBatches(ctx); err != nil {
 		return err
 	}

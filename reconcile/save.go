@@ -22,7 +22,7 @@ func (r *run) save(ctx context.Context, o Options, lease *ledger.Lease) (*Report
 	now := o.Now()
 	run := models.Run{Account: r.account.Name, Provider: r.account.ProviderName, Date: r.day.String(), TimeZone: r.account.Zone.String(),
 		Entries: r.entries, ControlTotals: r.controlTotals, CreatedAt: now}
-	found := ledger.Findings{Turn: r.turn, Lease: lease, Kinds: r.kinds(), Many: r.gaps, Healed: r.healed, Crossed: r.crossed, Payouts: r.sortedPayouts(),
+	found := ledger.Findings{Turn: r.question.turn, Lease: lease, Kinds: r.kinds(), Many: r.gaps, Healed: r.healed, Crossed: r.crossed, Payouts: r.sortedPayouts(),
 		Steps: r.ownSteps}
 	for _, f := range r.files {
 		run.Files = append(run.Files, models.RunFile{Name: f.label, SHA256: f.packed})
@@ -44,7 +44,7 @@ func (r *run) save(ctx context.Context, o Options, lease *ledger.Lease) (*Report
 	}
 	var report *Report
 	var lines *lines
-	_, err := r.book.SaveRun(ctx, &run, found, func(run *models.Run, saved ledger.Saved) error {
+	saved, err := r.book.SaveRun(ctx, &run, found, func(run *models.Run, saved ledger.Saved) error {
 		lines = r.lines(&saved, run.Date, now)
 		report = r.report(run, saved, lines)
 		run.Result = report.Result
@@ -53,7 +53,10 @@ func (r *run) save(ctx context.Context, o Options, lease *ledger.Lease) (*Report
 	if err != nil {
 		return nil, err
 	}
-	return lines.move(report), nil
+	// The answer is only there to be quick the next time: that it could not be kept takes nothing away from the run.
+	report = lines.move(report)
+	_ = r.keepAnswer(ctx, report, &saved, found.Kinds)
+	return report, nil
 }
 
 // keepReport keeps the report with its run, unless it is too large for that.
@@ -111,15 +114,12 @@ func (r *run) report(run *models.Run, saved ledger.Saved, lines *lines) *Report 
 			UnknownKinds: r.unknown, LeftOut: r.leftOut()},
 		Ledger:   LedgerReport{Transactions: r.transactions, Totals: r.booked.report(false)},
 		Compared: r.compared, Matched: r.match.matched,
-		Gaps: []GapReport{}, Carried: []GapReport{}, Healed: []GapReport{}, Summary: map[models.GapKind]int{},
-		Payouts: len(r.payouts), Bridges: r.bridges, NotPaidOut: r.unpaid, Notes: slices.Clone(r.notes), Result: models.Balanced}
+		Gaps: []GapReport{}, Carried: []GapReport{}, Healed: []GapReport{},
+		Payouts: len(r.payouts), Bridges: r.bridges, NotPaidOut: r.unpaid, Notes: slices.Clone(r.notes)}
 	for _, f := range run.Files {
 		out.Statement.Files = append(out.Statement.Files, FileReport(f))
 	}
 	out.Notes = append(out.Notes, leftNotes(saved.Left)...)
-	for _, g := range lines.lists[0] {
-		out.Summary[g.Kind]++
-		out.Result = models.Gapped
-	}
+	lines.judge(out)
 	return out
 }

@@ -97,6 +97,7 @@ func (r *run) lookUp(ctx context.Context, list []*held) (map[ledger.Name]models.
 	if err != nil {
 		return nil, err
 	}
+	r.watched(list, rows)
 	return rows, r.readDisputed(ctx, list, rows)
 }
 
