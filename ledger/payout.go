@@ -155,7 +155,7 @@ func (l *Ledger) tellAgain(tx *gorm.DB, account string, ids []string) error {
 // FurtherPayout is the status of two that a payout comes to in the end: it is paid after it is pending, and may bounce after it is paid.
 func FurtherPayout(a, b models.TransactionStatus) models.TransactionStatus {
 	rank := func(s models.TransactionStatus) int {
-		return slices.Index([]models.TransactionStatus{models.StatusPending, models.StatusSucceeded}, s)
+		return slices.Index([]models.TransactionStatus{models.StatusUnknown, models.StatusPending, models.StatusSucceeded}, s)
 	}
 	if ra, rb := rank(a), rank(b); ra < 0 || rb >= 0 && ra >= rb {
 		return a
@@ -165,7 +165,7 @@ func FurtherPayout(a, b models.TransactionStatus) models.TransactionStatus {
 
 // furtherSQL is how far a payout's status is, of the table's row or the one that comes.
 func furtherSQL(row string) string {
-	return "CASE " + row + ".status WHEN 'pending' THEN 1 WHEN 'succeeded' THEN 2 ELSE 3 END"
+	return "CASE " + row + ".status WHEN 'unknown' THEN 0 WHEN 'pending' THEN 1 WHEN 'succeeded' THEN 2 ELSE 3 END"
 }
 
 // tellPayout adds a statement that books what a callback says of a payout. A statement's sum stays.

@@ -58,7 +58,10 @@ func TestTheSameDayAgain(t *testing.T) {
 		far    bool // and every time, for the book is not watched so far from the day
 	}{
 		{"nothing", nil, false, false},
-		{"a callback comes late", func(t *testing.T, b *ledger.Ledger, _ *asked, _ *reconcile.Report) []string { paid(t, b, "p3"+at); return nil }, true, false},
+		{"a callback comes late", func(t *testing.T, b *ledger.Ledger, _ *asked, _ *reconcile.Report) []string {
+			paid(t, b, "p3"+at)
+			return nil
+		}, true, false},
 		{"a callback comes late, of another day by the provider's clock", func(t *testing.T, b *ledger.Ledger, _ *asked, _ *reconcile.Report) []string {
 			paid(t, b, "p3 2024-12-03 10:00:00")
 			return nil
@@ -117,8 +120,8 @@ func TestTheSameDayAgain(t *testing.T) {
 		}, true, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			each := ledgertest.Each
-			if c.change != nil && !c.read {
+			each := ledgertest.Each // on PostgreSQL too, where a database of its own is worth its time
+			if c.name != "nothing" && c.name != "the order of a gap comes" && c.name != "a person resolves a gap" {
 				each = func(t *testing.T, f func(*testing.T, *ledger.Ledger), _ ...ledger.Options) { f(t, sqlite(t)) }
 			}
 			each(t, func(t *testing.T, b *ledger.Ledger) {

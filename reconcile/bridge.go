@@ -145,7 +145,7 @@ func (b *bridgeSums) pay(p *ledger.Payout, zone *time.Location, cut time.Duratio
 		b.status = p.Status
 	}
 	if !ended(p.Status) {
-		add(&b.paid, p.Money.Minor)
+		b.paid.Add(&b.paid, big.NewInt(p.Money.Minor))
 	}
 }
 

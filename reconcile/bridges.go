@@ -36,8 +36,8 @@ func LoadBridges(ctx context.Context, book *ledger.Ledger, account string, zone 
 
 // payoutsAtHand are the payouts that a run has to judge.
 type payoutsAtHand struct {
-	shown map[string]bool // by what their rows carry: in the report
-	ids   []string        // these, and those that earlier runs may have judged by what is here no more
+	shown map[string]bool // by what their rows carry: those of the run's own rows and files
+	ids   []string        // these, those paid on the day, and those that earlier runs may have judged by what is here no more
 	told  []ledger.Payout
 	steps []ledger.PayoutStep
 }
@@ -58,7 +58,7 @@ func (r *run) settlePayouts(ctx context.Context) error {
 		return err
 	}
 	for _, b := range Bridges(r.account.Name, r.account.Zone, r.account.Cut, at.steps, at.told) {
-		if at.shown[b.PayoutID] {
+		if at.shown[b.PayoutID] || len(b.Steps) > 0 && b.Date == r.day.String() {
 			r.bridges = append(r.bridges, b)
 		}
 		if err := r.judgeBridge(ctx, &b, &at); err != nil {
@@ -81,11 +81,6 @@ func (r *run) findPayouts(ctx context.Context, at *payoutsAtHand, own []ledger.P
 	if err != nil {
 		return err
 	}
-	for _, p := range inDay {
-		if p.Date != r.day.String() { // this date's earlier runs are replaced
-			at.shown[p.RowsID()] = true
-		}
-	}
 	delete(at.shown, "")
 	others, err := r.book.PayoutsBefore(ctx, r.account.Name, r.day.String())
 	if err != nil {
@@ -94,6 +89,9 @@ func (r *run) findPayouts(ctx context.Context, at *payoutsAtHand, own []ledger.P
 	ids := map[string]bool{}
 	for id := range at.shown {
 		ids[id] = true
+	}
+	for _, p := range inDay {
+		ids[p.RowsID()] = true
 	}
 	for _, id := range others {
 		ids[id] = true
@@ -118,7 +116,7 @@ func (r *run) findTold(ctx context.Context, at *payoutsAtHand) error {
 	}
 	names := map[ledger.Name]bool{}
 	for id, p := range told {
-		if p.Date == r.day.String() {
+		if p.Date == r.day.String() && r.covers(models.Payout) {
 			delete(told, id)
 			names[r.name(name{models.Payout, id})] = true
 		}

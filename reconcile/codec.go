@@ -24,7 +24,8 @@ const (
 )
 
 func (c *codec) appendEntry(b []byte, e *models.Entry, at place) []byte {
-	b = appendNumbers(b, int64(at.file), at.row, int64(e.Line), e.OccurredAt.Unix(), int64(e.OccurredAt.Nanosecond()), e.Money.Minor, e.Fee.Minor, e.Gross.Minor, e.FeeDue.Minor,
+	b = appendNumbers(b, int64(at.file), at.row, int64(e.Line), e.OccurredAt.Unix(), int64(e.OccurredAt.Nanosecond()), e.Money.Minor, e.Fee.Minor,
+		e.FeeDue.Minor, e.Gross.Minor,
 		flagOf(e.Adjusts, flagAdjusts)|flagOf(e.Part, flagPart)|flagOf(e.Final, flagFinal), int64(len(e.Aliases)))
 	b = c.appendWords(b, string(e.Kind), string(e.Status), e.Money.Currency, e.Fee.Currency, e.Gross.Currency, e.FeeDue.Currency)
 	b = appendTexts(b, e.TransactionID, e.ParentID, e.OrderID, e.RefundOrderID, e.PayoutID, e.StatusText, e.UnknownKind)

@@ -28,8 +28,8 @@ func compare(e *models.Entry, l *local, elsewhere bool) verdict {
 	v := verdict{differs: differences(e, l)}
 	if len(v.differs) > 0 {
 		v.kind = kindOf(v.differs[0], e.Status)
-	} else if misfit, ok := misfits[l.outcome]; ok && l.status == models.StatusSucceeded && !(elsewhere && l.outcome == models.OutcomeNoOrder) {
-		v = misfit
+	} else if l.status == models.StatusSucceeded && l.outcome != models.OutcomeApplied && !(elsewhere && l.outcome == models.OutcomeNoOrder) {
+		v = misfits[l.outcome]
 	}
 	if e.FeeDue.Currency != "" {
 		v.differs = append(slices.Clip(v.differs), differsFee)

@@ -27,3 +27,10 @@ func Unpack(f File, p Provider) ([]Unpacked, error) {
 	}
 	return list, nil
 }
+
+// SetWaitingMax sets how many rows may wait in memory, and returns how many could before.
+func SetWaitingMax(n int) int {
+	was := waitingMax
+	waitingMax = n
+	return was
+}

@@ -53,7 +53,7 @@ func (r *run) judgeKinds(in *input, s *sheet) error {
 func checkText(in *input, e *models.Entry) error {
 	for _, cell := range [...]struct{ what, text string }{
 		{"transaction id", e.TransactionID}, {"parent id", e.ParentID}, {"order id", e.OrderID}, {"refund number", e.RefundOrderID},
-		{"status", e.StatusText}, {"kind", e.UnknownKind},
+		{"status", e.StatusText}, {"kind", e.UnknownKind}, {"payout", e.PayoutID},
 	} {
 		if !isText(cell.text) {
 			return noText(in, e, cell.what)

@@ -124,6 +124,15 @@ func (r *run) steps() []ledger.PayoutStep {
 	return list
 }
 
+// keepPayout keeps a payout by its id. Of one that is told again, as what came back, the status is the further one, wherever it stands.
+func (r *run) keepPayout(e *models.Entry, file string) {
+	p := payoutOf(e, file)
+	if known, again := r.payouts[p.PayoutID]; again {
+		p.Status = ledger.FurtherPayout(known.Status, p.Status)
+	}
+	r.payouts[p.PayoutID] = p
+}
+
 // payoutOf is a payout as a statement's row tells it. One that was collected from the bank is below zero.
 func payoutOf(e *models.Entry, file string) ledger.Payout {
 	p := ledger.Payout{PayoutID: strings.Clone(e.TransactionID), Money: e.Money, Status: e.Status, OccurredAt: e.OccurredAt, File: file}

@@ -137,8 +137,7 @@ func (r *run) take(s *sheet, e *models.Entry, at place) error {
 	r.addStep(&e, at.file)
 	switch {
 	case e.Kind == models.Payout:
-		p := payoutOf(e, r.inputs[at.file].label)
-		r.payouts[p.PayoutID] = p
+		r.keepPayout(e, r.inputs[at.file].label)
 		return nil
 	case !e.Kind.Compared():
 		return nil

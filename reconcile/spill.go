@@ -12,8 +12,8 @@ import (
 // are written to the disk, cut into parts by the hash of the movement's own id, and joined part by part: memory is that of one part.
 // What has no partner there may still have one under a further name, and is matched in the tables at the end.
 
-// waitingMax is how many rows may wait in memory, on both sides together.
-const waitingMax = 100_000
+// waitingMax is how many rows may wait in memory, on both sides together; a variable for tests.
+var waitingMax = 100_000
 
 // spill is what lies on the disk, or is on its way there.
 type spill struct {

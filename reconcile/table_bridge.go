@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math/big"
+	"slices"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -18,16 +19,26 @@ func WriteBridges(w io.Writer, list []Bridge, look Look) error {
 	return err
 }
 
-// bridgesMax is how many payouts a table shows in full.
-const bridgesMax = 50
+// bridgesMax is how many bridges are drawn of each sort: a marketplace has thousands a day.
+const bridgesMax = 20
 
 // bridges sets each payout's rows under the totals, as a sum: step by step down to what was paid, and what that leaves over.
 func (p *printer) bridges(title string, list []Bridge) {
-	for i := range list {
-		if i == bridgesMax {
-			p.line("  %s", p.Lang.Text("and %d more payouts: app payouts list, or --format json", len(list)-i))
-			return
+	list = slices.Clone(list)
+	slices.SortStableFunc(list, func(a, b Bridge) int { // what is wrong first
+		switch {
+		case a.Off() && !b.Off():
+			return -1
+		case b.Off() && !a.Off():
+			return 1
 		}
+		return 0
+	})
+	if more := len(list) - bridgesMax; more > 0 {
+		defer p.line("  %s", p.Lang.Text("and %d more payouts: app payouts list, or --format json", more))
+		list = list[:bridgesMax]
+	}
+	for i := range list {
 		b := &list[i]
 		head := p.Lang.Text(title)
 		if b.PayoutID != "" {

@@ -234,8 +234,12 @@ func TestSummaryPromisesItsFigures(t *testing.T) {
 func TestAccountBillIsCheckedNotCompared(t *testing.T) {
 	p := mustNew(t, nil)
 	s, entries := mustRead(t, p, balance)
-	if s.Compared || !s.Totals || s.Title != "account bill" || len(entries) != 1 || entries[0].Kind != models.Payout {
-		t.Errorf("%+v, %d entries", s, len(entries))
+	if s.Compared || !s.Totals || s.Title != "account bill" || len(entries) != 1 {
+		t.Fatalf("%+v, %d entries", s, len(entries))
+	}
+	if e := entries[0]; e.Kind != models.Payout || e.TransactionID != "4" || e.Money != cny(10000) || e.Status != models.StatusSucceeded ||
+		!e.OccurredAt.Equal(time.Date(2026, 11, 28, 4, 0, 5, 0, time.UTC)) {
+		t.Errorf("the withdrawal is %+v", e)
 	}
 	for column, text := range map[string]string{
 		"支出合计":  strings.Replace(balance, "3笔", "2笔", 1),

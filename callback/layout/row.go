@@ -32,8 +32,8 @@ func (r *rowReader) entry() (models.Entry, error) {
 
 // places are where the columns stand that every row is read by: each has the places of the names that the layout gives.
 type places struct {
-	transactionID, parentID, orderID, refundOrderID, kind, fees []int
-	amount, currency, status, occurredAt, zone                  int
+	transactionID, parentID, orderID, refundOrderID, payoutID, kind, fees []int
+	amount, currency, status, occurredAt, zone                            int
 }
 
 // findPlaces looks the columns up in the header that holds now.
@@ -47,7 +47,7 @@ func (r *rowReader) findPlaces() {
 	}
 	r.at = places{
 		transactionID: all(r.transactionID), parentID: all(r.parentID), orderID: all(r.orderID), refundOrderID: all(r.refundOrderID),
-		kind: all(r.kind), fees: all(r.money.fees), amount: r.Column(r.money.amount), currency: r.Column(r.currency),
+		payoutID: all([]string{r.payoutID}), kind: all(r.kind), fees: all(r.money.fees), amount: r.Column(r.money.amount), currency: r.Column(r.currency),
 		status: r.Column(r.status), occurredAt: r.Column(r.occurredAt), zone: r.Column(r.zoneColumn),
 	}
 }
@@ -113,10 +113,10 @@ func (r *rowReader) readIDs(e *models.Entry) (err error) {
 		}
 		return id
 	}
-	e.TransactionID, e.ParentID = read(r.transactionID), read(r.parentID)
-	e.OrderID, e.RefundOrderID = read(r.orderID), read(r.refundOrderID)
-	if r.payoutID != "" {
-		e.PayoutID = read([]string{r.payoutID})
+	e.TransactionID, e.ParentID = read(r.transactionID, r.at.transactionID), read(r.parentID, r.at.parentID)
+	e.OrderID, e.RefundOrderID = read(r.orderID, r.at.orderID), read(r.refundOrderID, r.at.refundOrderID)
+	if r.at.payoutID[0] >= 0 {
+		e.PayoutID = read([]string{r.payoutID}, r.at.payoutID)
 	}
 	if err != nil {
 		return err

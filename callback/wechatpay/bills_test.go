@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -66,6 +67,13 @@ func TestFundFlowVariants(t *testing.T) {
 		"BOM, CRLF, columns in any order": bom + strings.ReplaceAll(lines("收支金额(元),收支类型,资金流水单号,微信支付业务单号,记账时间", "`1.50,`收入,`1,`2,`2026-11-28 10:00:00", sums, "`1,`1,`1.50,`0,`0.00"), "\n", "\r\n"),
 	} {
 		s, got, err := read(p, text)
+		for _, e := range got {
+			want := models.Entry{Kind: models.Payout, TransactionID: "19004", Money: cny(10000), Status: models.StatusSucceeded, StatusText: "提现",
+				OccurredAt: time.Date(2026, 11, 28, 4, 0, 0, 0, time.UTC), Line: e.Line}
+			if !reflect.DeepEqual(e, want) {
+				t.Errorf("%s: %+v, want %+v", name, e, want)
+			}
+		}
 		if err != nil || s.Compared || !s.Totals || s.Title != "fund flow bill" || len(got) != strings.Count(text, "`提现") {
 			t.Errorf("%s: %+v, %d entries, %v", name, s, len(got), err)
 		}

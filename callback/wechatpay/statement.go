@@ -238,16 +238,16 @@ func (t *trade) fillMoney(e *models.Entry) (err error) {
 	if e.Fee, err = t.feeMoney(t.fee, currency); err != nil {
 		return err
 	}
-	return t.fillGross(e)
+	return t.fillGross(e, t.cell(column))
 }
 
 // fillGross: the merchant's own coupons never reach the balance. What a refund takes it loses when the refund is accepted.
-func (t *trade) fillGross(e *models.Entry) (err error) {
+func (t *trade) fillGross(e *models.Entry, asTold string) (err error) {
 	column, gross := t.settled, e.Money
 	if e.Kind == models.Refund {
 		column = t.refundSettled
 	}
-	if column >= 0 && t.cell(column) != "" {
+	if settled := t.cell(column); settled != "" && settled != asTold {
 		if gross, err = t.money(column, e.Money.Currency); err != nil {
 			return err
 		}
