@@ -13,6 +13,7 @@ import (
 
 	"paybook/ledger"
 	"paybook/models"
+	"paybook/reconcile"
 )
 
 func newImportCommand(a *app) *cobra.Command {
@@ -154,8 +155,8 @@ func (a *app) importTransactions(ctx context.Context, o importOptions) error {
 // importAll streams a file's rows into the book and counts them; the first bad row ends it.
 func importAll[T any](a *app, read func() (T, error), rows rowReader, book func(iter.Seq2[T, error]) (int, error)) (imported, error) {
 	var result imported
-	tick, done := a.progress("rows")
-	defer done()
+	progress := a.progress("import")
+	defer progress.done()
 	fresh, err := book(func(yield func(T, error) bool) {
 		for {
 			more, err := rows.Next()
@@ -170,7 +171,7 @@ func importAll[T any](a *app, read func() (T, error), rows rowReader, book func(
 				return
 			}
 			result.Rows++
-			tick(result.Rows)
+			progress.tick(reconcile.Progress{Rows: int64(result.Rows)})
 		}
 	})
 	result.New = fresh

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -30,7 +32,9 @@ func runAsApp(length string) int {
 	}
 	results := &checkedWriter{w: os.Stdout}
 	a := &app{in: os.Stdin, out: results, err: os.Stderr, now: time.Now, env: os.LookupEnv, lease: lease}
-	return a.run(context.Background(), os.Args[1:], results)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	return a.run(ctx, os.Args[1:], results)
 }
 
 // result is what a command line leaves behind.

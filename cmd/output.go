@@ -142,28 +142,6 @@ func (a *app) width() int {
 	return 0
 }
 
-// progress tells a person at a terminal how far a long work has come: a count, now and then, on one line. Elsewhere it is silent.
-func (a *app) progress(unit string) (tick func(n int), done func()) {
-	if a.quiet || !isTerminal(a.err) {
-		return func(int) {}, func() {}
-	}
-	shown := false
-	last := time.Now() // short work shows nothing
-	tick = func(n int) {
-		if time.Since(last) < 200*time.Millisecond {
-			return
-		}
-		last, shown = time.Now(), true
-		fmt.Fprintf(a.err, "\r%d %s …", n, unit)
-	}
-	done = func() {
-		if shown {
-			fmt.Fprint(a.err, "\r\x1b[K")
-		}
-	}
-	return tick, done
-}
-
 // count is a number of things: 1 file, 2 files.
 func count(n int, thing string) string {
 	if n == 1 {

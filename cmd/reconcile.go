@@ -103,6 +103,9 @@ func (a *app) reconcile(ctx context.Context, o reconcileOptions) error {
 		}
 		items = append(items, a.reconcileOne(ctx, book, account, o))
 	}
+	if ctx.Err() != nil { // what was saved stays saved; a report of half of it is none
+		return ctx.Err()
+	}
 	if len(items) == 0 {
 		return errors.New("no account has a statement source: set accounts[].statements, or name a file by --statement")
 	}
@@ -283,14 +286,14 @@ func (a *app) reconcileOne(ctx context.Context, book *ledger.Ledger, account *Ac
 	if err != nil {
 		return reconcile.Item{Account: account.Name, Err: err}
 	}
-	tick, done := a.progress(account.Name + " rows")
-	defer done()
+	progress := a.progress(account.Name)
+	defer progress.done()
 	src, clean, err := a.runSource(book, account, o)
 	if err != nil {
 		return reconcile.Item{Account: account.Name, Err: err}
 	}
 	defer clean()
-	options := reconcile.Options{DryRun: o.dryRun, Force: o.force, Now: a.now, Progress: func(rows int64) { tick(int(rows)) }}
+	options := reconcile.Options{DryRun: o.dryRun, Now: a.now, Progress: progress.tick}
 	report, err := a.runOf(ctx, book, account, o, src, day, options)
 	if err != nil {
 		return reconcile.Item{Account: account.Name, Err: err}
@@ -355,7 +358,7 @@ func (a *app) printNotes(items []reconcile.Item) {
 			continue
 		}
 		for _, note := range item.Report.Notes {
-			fmt.Fprintf(a.err, "%s: %s\n", item.Report.Account, cell(note))
+			fmt.Fprintf(a.err, "%s: %s\n", item.Report.Account, cell(a.language().Sentence(note)))
 		}
 	}
 }

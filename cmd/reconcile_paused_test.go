@@ -34,7 +34,7 @@ func TestReconcilePaused(t *testing.T) {
 		dir := writeFiles(t, map[string]string{"app.yaml": pausedConfig, "long.csv": longStatement(),
 			"short.csv": statementHeader + "theirs,O2,payment,20.00,CNY,succeeded,2026-11-28 10:00:00\n"})
 		args := func(file string) []string {
-			return []string{"reconcile", "--config", filepath.Join(dir, "app.yaml"), "--database", dsn, "--account", "shop", "--date", "2026-11-28",
+			return []string{"reconcile", "--quiet", "--config", filepath.Join(dir, "app.yaml"), "--database", dsn, "--account", "shop", "--date", "2026-11-28",
 				"--statement", filepath.Join(dir, file)}
 		}
 		b := ledgertest.Open(t, dsn)

@@ -154,7 +154,7 @@ func TestTableOfManyGaps(t *testing.T) {
 	if err := reconcile.WriteTable(&out, []reconcile.Item{{Report: r}}, reconcile.Look{}); err != nil {
 		t.Fatal(err)
 	}
-	for text, want := range map[string]bool{"1003 gaps": true, "and 3 more": true, "id999 ": true, "id1000": false} {
+	for text, want := range map[string]bool{"1003 gaps": true, "and 3 more": true, "id999\n": true, "id1000": false} {
 		if strings.Contains(out.String(), text) != want {
 			t.Errorf("the table has %q: %v, want %v", text, !want, want)
 		}

@@ -106,35 +106,6 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// TestWriteTable: nothing is wider than the terminal, nothing of a stranger steers it, and every open gap says what to do.
-func TestWriteTable(t *testing.T) {
-	b := sqlite(t)
-	r := run(t, b, plainAccount(t), "2026-11-28", statement(t, "p1 2026-11-28 10:00:00", "p2,\x1b[2Jx,payment,20.00,CNY,succeeded,2026-11-28 10:00:00,,"))
-	items := []reconcile.Item{{Report: r}, {Account: "other", Err: errors.New("no statement")}}
-	for _, width := range []int{0, 100, 160, 250} {
-		for _, color := range []bool{false, true} {
-			var out bytes.Buffer
-			if err := reconcile.WriteTable(&out, items, reconcile.Look{Color: color, Width: width}); err != nil {
-				t.Fatal(err)
-			}
-			text := out.String()
-			if strings.Contains(text, "\x1b[2J") || !color && strings.Contains(text, "\x1b") {
-				t.Errorf("width %d: an escape sequence came through", width)
-			}
-			if strings.Count(text, "next: ") != 2 || !strings.Contains(text, "never arrived") || !strings.Contains(text, "could not be run") {
-				t.Errorf("width %d: %s", width, text)
-			}
-			if !color && width >= 160 {
-				for line := range strings.Lines(text) {
-					if n := len([]rune(strings.TrimRight(line, "\n"))); n > width && strings.HasPrefix(line, "│") {
-						t.Errorf("width %d: a line of %d: %s", width, n, line)
-					}
-				}
-			}
-		}
-	}
-}
-
 func TestGapReport(t *testing.T) {
 	g := models.Gap{ID: "a", Account: "shop", Date: "2026-11-28", FirstSeen: time.Date(2026, 11, 29, 0, 0, 0, 0, time.UTC), HealedRun: "r", Resolution: "healed by run r"}
 	got := reconcile.NewGapReport(g, nil, time.Date(2026, 12, 1, 23, 0, 0, 0, time.UTC))

@@ -12,9 +12,6 @@ import (
 	"paybook/models"
 )
 
-// progressEvery is how many rows pass between two calls of Options.Progress.
-const progressEvery = 10_000
-
 // findFiles finds and hashes the day's files and what is packed in them. Of the same content, packed or plain, the first is read.
 func (r *run) findFiles(ctx context.Context, src Source) error {
 	files, err := src(ctx, r.day)

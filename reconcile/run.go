@@ -41,7 +41,7 @@ type Options struct {
 	DryRun   bool             // find everything out, write nothing
 	Force    bool             // make the run in full, also when nothing has changed since the last one
 	Now      func() time.Time // the clock that gaps are dated by; nil: time.Now
-	Progress func(rows int64) // if set, is told now and then how many rows of a file are read
+	Progress func(Progress)   // if set, is told now and then how far the reading is; not from the goroutine of Run, but one call at a time
 	// Row, if set, is told of every gap with the statement's row that it is about, and that all files be read for it: what a repair
 	// books. A run that begins again tells them again.
 	Row func(g models.Gap, e models.Entry)
@@ -115,7 +115,8 @@ type run struct {
 	account  Account
 	day      Day
 	from, to time.Time
-	progress func(int64)
+	progress func(Progress) // nil: nobody is told
+	read     Progress
 	row      func(models.Gap, models.Entry)
 
 	files         []*outer

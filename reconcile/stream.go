@@ -24,9 +24,11 @@ func (r *run) stream(ctx context.Context) error {
 		return t, nil
 	}
 	r.match = newMatcher(next, r.from, r.to, r.account.OrdersElsewhere)
+	r.read = Progress{Total: sizes(r.inputs)}
 	if err := r.readFiles(ctx); err != nil {
 		return err
 	}
+	r.progress = nil // who reads a file once more is not asked how far he is
 	return r.match.finish()
 }
 
@@ -67,9 +69,7 @@ func (r *run) readInput(ctx context.Context, in *input, give func(*models.Entry)
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			if r.progress != nil {
-				r.progress(row)
-			}
+			r.tellProgress(progressEvery)
 		}
 		e = next
 		if err := checkText(in, &e); err != nil {
@@ -78,7 +78,7 @@ func (r *run) readInput(ctx context.Context, in *input, give func(*models.Entry)
 		return give(&e)
 	}
 	return in.read(r.account.Provider, func(src io.Reader) (err error) {
-		in.statement, err = r.account.Provider.ReadStatement(in.name, src, r.account.Zone, take)
+		in.statement, err = r.account.Provider.ReadStatement(in.name, &counted{src, &r.read.Done}, r.account.Zone, take)
 		return err
 	})
 }

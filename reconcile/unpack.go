@@ -39,6 +39,7 @@ type input struct {
 	content   string // sha256 of it unpacked, hex
 	mark      uint64 // a hash of it unpacked that costs little, of this process only: it is read twice, and must be the same
 	statement models.Statement
+	size      int64  // bytes, unpacked
 	rows      int64  // that it had
 	twin      *input // an earlier one with the same content, which is read instead
 	ownedBy   string // the date of the run that has read this batch, if it is another's
@@ -71,10 +72,11 @@ func inspect(f File, p Provider) (*outer, []*input, error) {
 		if !l.plain {
 			into = io.MultiWriter(mark, content)
 		}
-		if _, err := io.Copy(into, r); err != nil {
+		size, err := io.Copy(into, r)
+		if err != nil {
 			return unpackError(l.name, err)
 		}
-		inputs = append(inputs, &input{outer: o, leaf: l, content: hexOf(content), mark: mark.Sum64()})
+		inputs = append(inputs, &input{outer: o, leaf: l, size: size, content: hexOf(content), mark: mark.Sum64()})
 		return nil
 	}})
 	o.packed = hexOf(packed)

@@ -17,6 +17,9 @@ var labels = map[string]string{
 	"%d further payouts are not on this page; the XLSX and JSON reports have all of them": "另有 %d 笔结算未列在本页；XLSX 和 JSON 报表有全部",
 	"%d further gaps are not on this page; the XLSX and CSV reports have all of them":     "另有 %d 处差异未列在本页；XLSX 和 CSV 报表有全部",
 
+	// how far a run is
+	"%s: %s rows": "%s：%s 行", "%s a second": "每秒 %s 行", "%s left": "剩余 %s", ", ": "，",
+
 	// lines of a run
 	"could not be run":          "未能对账",
 	"no new statement":          "没有新账单",
