@@ -15,7 +15,7 @@ import (
 // arrows is who may import whom, of our own packages. A provider's folder stands for all of them.
 var arrows = map[string][]string{
 	"main":              {"cmd"},
-	"cmd":               {"callback", "callback/parse", "callback/PROVIDER", "callback/queue", "ledger", "ledger/forward", "ledger/redisgate", "ledger/shop", "models", "reconcile", "reconcile/alert", "reconcile/console", "reconcile/lang", "reconcile/html", "reconcile/xlsx", "testdata"},
+	"cmd":               {"callback", "callback/parse", "callback/PROVIDER", "callback/queue", "ledger", "ledger/forward", "ledger/redisgate", "ledger/shop", "models", "reconcile", "reconcile/alert", "reconcile/bank", "reconcile/console", "reconcile/lang", "reconcile/html", "reconcile/source", "reconcile/xlsx", "testdata"},
 	"callback":          {"ledger", "models"},
 	"callback/ask":      {"models"},
 	"callback/layout":   {"callback/parse", "models"},
@@ -29,7 +29,7 @@ var arrows = map[string][]string{
 	"reconcile/lang":    {"models"},
 	"reconcile/html":    {"models", "reconcile", "reconcile/lang"},
 	"reconcile/xlsx":    {"models", "reconcile", "reconcile/lang"},
-	"reconcile/alert":   {"models", "reconcile"},
+	"reconcile/bank":    {"callback/parse", "ledger", "models", "reconcile"},
 	"reconcile/console": {"ledger", "models", "reconcile"},
 	"callback/queue":    {"callback", "ledger", "models"},
 	"ledger/redisgate":  {"ledger", "models"},

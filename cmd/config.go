@@ -17,6 +17,7 @@ import (
 	"paybook/callback/queue"
 	"paybook/ledger"
 	"paybook/ledger/shop"
+	"paybook/reconcile/bank"
 	"paybook/reconcile/lang"
 )
 
@@ -31,6 +32,7 @@ type Config struct {
 	Accounts       []*Account     // in the order of the file
 	Alerts         []Alert        // who is told
 	Archive        string         // folder in which statement files are kept, those found by pattern too; "": fetched ones only, see archiveDir
+	Banks          []*bank.Bank   // where payouts land, in the order of the file
 	Queue          *queue.Options // where callbacks come from besides HTTP; nil: from nowhere
 	APIKeys        []shop.Key     // of the shop's routes; none: they answer this machine only
 	PaymentWindow  time.Duration  // how long an order made by POST /orders may be paid
@@ -88,7 +90,7 @@ func loadConfig(name string, env func(string) (string, bool)) (*Config, error) {
 		return nil, err
 	}
 	c := readConfig(r.section(root, "", "listen", "admin_listen", "database", "public_url", "trusted_proxies", "accounts", "orders",
-		"limits", "log", "shutdown", "ledger", "api_keys", "redis", "queue", "reports"))
+		"limits", "log", "shutdown", "ledger", "api_keys", "redis", "queue", "repair", "archive", "alerts", "reports", "banks"))
 	c.File, c.files, c.asked = r.name, *r.files, r.asked
 	return c, r.err()
 }
@@ -123,6 +125,7 @@ func readConfig(s *section) *Config {
 		c.Archive = s.r.path(dir)
 	}
 	c.Alerts = readAlerts(s, c.Accounts)
+	c.Banks = readBanks(s, c.Accounts)
 	c.APIKeys = readAPIKeys(s)
 	c.Queue = readQueue(s)
 	c.Lang = readReports(s)
@@ -227,7 +230,7 @@ func (c *Config) account(name string) (*Account, error) {
 // filtered is the account that a list's --account names; nil without one. A name that is not configured can only be a slip; without any
 // accounts a look into the book is still allowed.
 func (c *Config) filtered(name string) (*Account, error) {
-	if name == "" || len(c.Accounts) == 0 {
+	if name == "" || len(c.Accounts) == 0 || c.bankOf(name) != nil {
 		return nil, nil
 	}
 	return c.account(name)

@@ -70,7 +70,7 @@ Exit codes:
 	f.Lookup("repair").NoOptDefVal = repairPlan
 	asFlag(c, &o.as)
 	formatFlag(c, &o.format, reportFormats...)
-	c.AddCommand(newReconcileStockCommand(a))
+	c.AddCommand(newReconcileStockCommand(a), newReconcileBankCommand(a))
 	return c
 }
 

@@ -45,6 +45,7 @@ type Findings struct {
 	Payouts []Payout // each once
 	Steps   []PayoutStep
 	Files   []StatementFile
+	Bank    *BankFindings // of a run of a bank account; nil: it is none
 }
 
 // Crossed is a transaction matched by the statement of another day than its own. No run of its own day misses it.
@@ -186,6 +187,9 @@ func (l *Ledger) writeRun(tx *gorm.DB, run *models.Run, f *Findings, m *merged) 
 		return err
 	}
 	if err := l.putPayoutSteps(tx, run, f); err != nil {
+		return err
+	}
+	if err := l.putBank(tx, run, f.Bank); err != nil {
 		return err
 	}
 	if err := l.putFiles(tx, run, f.Files); err != nil {

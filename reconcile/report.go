@@ -32,8 +32,13 @@ type Report struct {
 	// Accepted are found as before, and stay resolved by a person's word.
 	Accepted []GapReport `json:"accepted,omitempty"`
 	Payouts  int         `json:"payouts_kept,omitempty"` // payouts of the files, kept by their ids
-	Bridges  []Bridge    `json:"bridges,omitempty"`      // one for each payout of the files
-	Notes    []string    `json:"notes,omitempty"`
+	// Bridges are of the payouts that the day's rows are part of, that its files tell, and that were paid on the day, one a currency.
+	Bridges []Bridge `json:"bridges,omitempty"`
+	// NotPaidOut is what of the day's rows no payout has claimed, where the provider pays out at all.
+	NotPaidOut []Bridge `json:"not_paid_out,omitempty"`
+	// Bank is what a run of a bank account adds.
+	Bank  *BankReport `json:"bank,omitempty"`
+	Notes []string    `json:"notes,omitempty"`
 	// Repair is what a repair would book, or has booked; nil: none was asked for. It is no part of what is kept of a run.
 	Repair    *RepairReport `json:"repair,omitempty"`
 	RepairErr error         `json:"-"` // why it was not applied

@@ -98,6 +98,7 @@ func (p *printer) report(r *Report) {
 	p.totals(r)
 	p.bridges("payout", r.Bridges)
 	p.bridges("rows of no payout", r.NotPaidOut)
+	p.bank(r.Bank)
 	p.gaps("", r.Gaps)
 	p.gaps("carried: waits for a neighbouring day's statement", r.Carried)
 	p.gaps("healed", r.Healed)

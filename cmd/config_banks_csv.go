@@ -1,0 +1,86 @@
+package cmd
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"paybook/reconcile/bank"
+)
+
+// readBankLayout reads how a bank's CSV is laid out.
+func readBankLayout(s *section, b *bank.Bank) {
+	if b.Format != bank.CSV {
+		for _, key := range csvKeys {
+			if s.has(key) {
+				s.fail(key, "means nothing for %s: it is for csv", b.Format)
+			}
+		}
+		return
+	}
+	columns := s.object("columns", "date", "value_date", "amount", "direction", "debit", "credit", "currency", "account", "balance", "charge",
+		"reference", "texts")
+	l := bank.Layout{
+		Delimiter: readBankDelimiter(s),
+		SkipLines: s.whole("skip_lines", 0, 0, 1000),
+		Dates:     s.list("date_layout"),
+		Comma:     s.word("decimal", "dot", "dot", "comma") == "comma",
+		Inverted:  s.word("sign", "credit", "credit", "debit") == "debit",
+	}
+	for key, into := range map[string]*string{"date": &l.Date, "value_date": &l.Value, "amount": &l.Amount, "direction": &l.Direction, "debit": &l.Debit,
+		"credit": &l.Credit, "currency": &l.Currency, "account": &l.Account, "balance": &l.Balance, "charge": &l.Charge, "reference": &l.Reference} {
+		*into = squeezedName(columns.text(key, ""))
+	}
+	for _, text := range columns.list("texts") {
+		l.Texts = append(l.Texts, squeezedName(text))
+	}
+	l.CreditWords, l.DebitWords = readDirectionWords(s)
+	checkBankColumns(s, columns, &l)
+	b.Layout = l
+}
+
+// squeezedName is a column's name as a table knows it, with single spaces.
+func squeezedName(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+func checkBankColumns(s, columns *section, l *bank.Layout) {
+	split := l.Debit != "" || l.Credit != ""
+	switch {
+	case l.Date == "":
+		columns.fail("date", "missing: the column of the booking date")
+	case !split && l.Amount == "":
+		columns.fail("amount", "missing: the column of the sum, or debit and credit")
+	case split && (l.Amount != "" || l.Direction != ""):
+		columns.fail("debit", "give either debit and credit, or amount")
+	case split && (l.Debit == "" || l.Credit == ""):
+		columns.fail("debit", "debit and credit go together")
+	case (split || l.Direction != "") && s.has("sign"):
+		s.fail("sign", "the columns say already which way the money went")
+	case l.Direction == "" && s.has("directions"):
+		s.fail("directions", "means nothing without columns.direction")
+	case l.Reference == "" && len(l.Texts) == 0:
+		columns.fail("texts", "missing: the columns in which a payout may be named")
+	}
+}
+
+func readBankDelimiter(s *section) rune {
+	text := s.text("delimiter", ",")
+	if text == "tab" {
+		return '\t'
+	}
+	delimiter, size := utf8.DecodeRuneInString(text)
+	if size == 0 || size != len(text) || strings.ContainsRune("\"\r\n", delimiter) {
+		s.fail("delimiter", "one character, or tab, expected")
+	}
+	return delimiter
+}
+
+// readDirectionWords are the file's words for what came and what left.
+func readDirectionWords(s *section) (credit, debit []string) {
+	if !s.has("directions") {
+		return []string{"C", "CR", "CRDT", "Credit"}, []string{"D", "DR", "DBIT", "Debit"}
+	}
+	o := s.object("directions", "credit", "debit")
+	if credit, debit = o.list("credit"), o.list("debit"); len(credit) == 0 || len(debit) == 0 {
+		s.fail("directions", "credit and debit are both needed: the words of the column")
+	}
+	return credit, debit
+}

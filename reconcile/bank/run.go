@@ -1,0 +1,249 @@
+package bank
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"paybook/ledger"
+	"paybook/models"
+	"paybook/reconcile"
+)
+
+// reach is how far behind the first day of a run's statements payouts and lines are still matched. What is older stays as it is.
+const reach = 92 * dayLength
+
+// tries is how often a run is made again because another run of the bank was saved while it was under way.
+const tries = 3
+
+var errOthers = errors.New("other runs of this bank are under way; try again when they have ended")
+
+// Run reads the bank's statements of one day and holds what has come to the account against the payouts that the providers have told
+// of. What it finds depends on all statements read by then, not on the order of the runs. Errors are those of reconcile.Run: a
+// *models.FileError for what is wrong with a file, reconcile.ErrBusy; after any error nothing is written.
+func Run(ctx context.Context, book *ledger.Ledger, b Bank, src reconcile.Source, day reconcile.Day, o reconcile.Options) (*reconcile.Report, error) {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	account := ledger.BankGapAccount(b.Name)
+	if o.DryRun {
+		return runOnce(ctx, book, &b, src, day, o, nil)
+	}
+	var report *reconcile.Report
+	err := book.UnderLease(ctx, ledger.RunLease(account, day.String()), func(ctx context.Context, lease *ledger.Lease) (err error) {
+		for range tries {
+			report, err = runOnce(ctx, book, &b, src, day, o, lease)
+			if !errors.Is(err, ledger.ErrMoved) {
+				return err
+			}
+		}
+		return errOthers
+	})
+	var held *ledger.BusyError
+	var lost *ledger.LostLease
+	switch {
+	case errors.As(err, &held), errors.As(err, &lost), errors.Is(err, errOthers):
+		return nil, fmt.Errorf("reconcile %s, %s: %w: %w", account, day, reconcile.ErrBusy, err)
+	case err != nil:
+		return nil, err
+	}
+	return report, nil
+}
+
+// key names a payout among all accounts.
+type key struct{ account, id string }
+
+// run is one run in work.
+type run struct {
+	*intake
+	book    *ledger.Ledger
+	account string // of its gaps
+	date    string // of the run
+	turn    int64
+
+	from     time.Time // what is older stays as it is
+	read     coverage
+	fresh    []ledger.BankLine // of this run's files
+	lines    map[string]*line
+	payouts  map[key]*payout
+	before   []ledger.BankMatch // of this bank, as they are stored
+	landed   map[key]bool       // payouts that another bank has
+	standing map[string]bool    // ids of gaps of what stays as it is
+	known    map[string]models.Gap
+	match    matcher
+	gaps     []models.Gap
+	quiet    map[string]bool // gaps of other days that are as an earlier run has left them
+}
+
+func runOnce(ctx context.Context, book *ledger.Ledger, b *Bank, src reconcile.Source, day reconcile.Day, o reconcile.Options, lease *ledger.Lease) (*reconcile.Report, error) {
+	in, err := read(ctx, b, src, day)
+	if err != nil {
+		return nil, err
+	}
+	r := &run{intake: in, book: book, account: ledger.BankGapAccount(b.Name), date: day.String(), match: matcher{bank: b}, lines: map[string]*line{},
+		payouts: map[key]*payout{}, landed: map[key]bool{}, standing: map[string]bool{}, known: map[string]models.Gap{}, quiet: map[string]bool{}}
+	if r.turn, err = book.Turn(ctx, r.account); err != nil {
+		return nil, err
+	}
+	r.fresh = r.freshLines()
+	if err := r.load(ctx); err != nil {
+		return nil, err
+	}
+	if err := r.loadMatches(ctx); err != nil {
+		return nil, err
+	}
+	r.match.match()
+	r.findGaps()
+	return r.save(ctx, o, lease)
+}
+
+// load reads what is known by now: which days have been read, payouts, the lines of other days' statements, and gaps.
+func (r *run) load(ctx context.Context) error {
+	r.from = r.horizon()
+	others, err := r.book.BankStatements(ctx, r.bank.Name, r.date)
+	if err != nil {
+		return err
+	}
+	r.read = covering(append(others, r.freshStatements()...))
+	payouts, err := r.book.BankPayouts(ctx, r.bank.Accounts, r.from.Add(-dayLength))
+	if err != nil {
+		return err
+	}
+	for _, p := range payouts {
+		own := &payout{AccountPayout: p, paid: civil(p.OccurredAt.In(r.bank.Zone))}
+		if isDue(p.Status) {
+			own.due = p.Money.Minor
+		}
+		if !own.paid.Before(r.from) {
+			r.payouts[key{p.Account, p.PayoutID}] = own
+		}
+	}
+	lines, err := r.book.BankLines(ctx, r.bank.Name, dateText(r.from), r.date)
+	if err != nil {
+		return err
+	}
+	for i, l := range append(lines, r.fresh...) {
+		r.lines[l.ID] = &line{BankLine: l, booked: parseDate(l.BookedOn), fresh: i >= len(lines)}
+	}
+	gaps, err := r.book.GapsSince(ctx, r.account, dateText(r.from))
+	for _, g := range gaps {
+		r.known[g.ID] = g
+	}
+	return err
+}
+
+// horizon is the day from which on this run looks at things again.
+func (r *run) horizon() time.Time {
+	first := r.day
+	for _, s := range r.statements {
+		from, _ := s.period()
+		first = earlier(first, from)
+	}
+	return first.Add(-reach)
+}
+
+// loadMatches hands the matcher what it may match: not what has landed at another bank, nor what was matched with something older than
+// this run looks back to, which stays so.
+func (r *run) loadMatches(ctx context.Context) error {
+	matches, err := r.book.BankMatches(ctx, dateText(r.from.Add(-reach)))
+	if err != nil {
+		return err
+	}
+	mine := map[key]bool{}
+	for _, m := range matches {
+		if m.Bank == r.bank.Name {
+			mine[key{m.Account, m.PayoutID}] = true
+		}
+	}
+	for _, m := range matches {
+		k := key{m.Account, m.PayoutID}
+		switch {
+		case m.Bank == r.bank.Name:
+			r.before = append(r.before, m)
+		case !mine[k] || m.Bank < r.bank.Name: // of two banks that both have it, the first by name
+			delete(r.payouts, k)
+			r.landed[k] = true
+		}
+	}
+	r.keepOld()
+	for _, p := range r.payouts {
+		r.match.payouts = append(r.match.payouts, p)
+	}
+	for _, l := range r.lines {
+		r.match.lines = append(r.match.lines, l)
+	}
+	return nil
+}
+
+// keepOld takes out the matches of which a part is older than this run looks back to, with all that hangs on them.
+func (r *run) keepOld() {
+	from := dateText(r.from)
+	for again := true; again; {
+		again = false
+		r.before = slices.DeleteFunc(r.before, func(m ledger.BankMatch) bool {
+			k := key{m.Account, m.PayoutID}
+			l, p := r.lines[m.LineID], r.payouts[k]
+			if r.landed[k] || (l != nil || m.BookedOn >= from) && p != nil {
+				return false // to be found again, or with a line that its statement has no more
+			}
+			again = true
+			if p != nil {
+				r.standing[r.payoutGap(p)] = true
+				delete(r.payouts, k)
+			}
+			if l != nil {
+				r.standing[r.lineGap(l)] = true
+				delete(r.lines, m.LineID)
+			}
+			return true
+		})
+	}
+}
+
+// freshStatements are those of this run's files, or the day that was declared to have none.
+func (r *run) freshStatements() []ledger.BankStatement {
+	if r.declared {
+		return []ledger.BankStatement{{Date: r.date, From: r.date, To: r.date}}
+	}
+	list := make([]ledger.BankStatement, 0, len(r.statements))
+	for _, s := range r.statements {
+		from, to := s.period()
+		own := ledger.BankStatement{Date: r.date, Number: s.Number, From: dateText(from), To: dateText(to)}
+		if s.Opening != nil && s.Closing != nil {
+			own.Opening, own.Closing = &s.Opening.Minor, &s.Closing.Minor
+		}
+		list = append(list, own)
+	}
+	return list
+}
+
+// freshLines are those of this run's files. A line is called by what it says, and the second of two that say the same by being the second:
+// so it is the same line in whatever file it is read again.
+func (r *run) freshLines() (list []ledger.BankLine) {
+	count := map[string]int{}
+	for _, s := range r.statements {
+		for i := range s.Lines {
+			l := &s.Lines[i]
+			text := fmt.Sprintf("%s %s %d %s %d %v %q %q", dateText(l.Booked), dateText(l.Value), l.Minor, s.Currency, l.Charge, l.Reversal, l.Reference, l.Texts)
+			count[text]++
+			list = append(list, ledger.BankLine{ID: hash(text, fmt.Sprint(count[text])), Date: r.date, BookedOn: dateText(l.Booked), ValueOn: dateText(l.Value),
+				Money: models.Money{Minor: l.Minor, Currency: s.Currency}, Charge: l.Charge, Reversal: l.Reversal, Reference: l.Reference, Texts: l.Texts,
+				File: s.Label, Line: l.Line})
+		}
+	}
+	return list
+}
+
+// hash is a name made of parts.
+func hash(parts ...string) string {
+	h := sha256.New()
+	for _, part := range parts {
+		h.Write([]byte(part))
+		h.Write([]byte{0})
+	}
+	return hex.EncodeToString(h.Sum(nil)[:8])
+}
