@@ -72,42 +72,31 @@ func (c *camt) details(s *Statement, entry Line, n *node) error {
 		details = append(details, d.all("TxDtls")...)
 	}
 	whole := entry
-	whole.Texts = slices.Clone(entry.Texts)
 	lines := make([]Line, 0, len(details))
-	var sum int64
+	told, sum := true, int64(0)
 	for _, d := range details {
 		l := entry
-		l.Texts = append(namesIn(d, nil), entry.Texts...)
-		whole.Texts = append(whole.Texts, namesIn(d, nil)...)
+		texts := namesIn(d, nil)
+		l.Texts, whole.Texts = unique(slices.Concat(texts, entry.Texts)), append(slices.Clip(whole.Texts), texts...)
 		l.Reference = cmp.Or(d.get("Refs", "AcctSvcrRef"), entry.Reference)
-		charge, err := c.charges(s, d.all("Chrgs"))
-		if err != nil {
+		var err error
+		if l.Charge, err = c.charges(s, d.all("Chrgs")); err != nil {
 			return err
 		}
-		l.Charge = charge
-		if whole.Charge == 0 && len(details) == 1 {
-			whole.Charge = charge
-		}
-		minor, known := detailAmount(s, d, entry.Minor < 0)
-		l.Minor = minor
-		if sum += minor; !known {
-			lines = nil
-			break
-		}
+		var known bool
+		l.Minor, known = detailAmount(s, d, entry.Minor < 0)
+		told, sum = told && known, sum+l.Minor
 		lines = append(lines, l)
 	}
-	if len(lines) < 2 || sum != entry.Minor {
-		whole.Texts = unique(whole.Texts)
-		if whole.Reference == "" && len(details) == 1 {
-			whole.Reference = details[0].get("Refs", "AcctSvcrRef")
+	if len(lines) < 2 || !told || sum != entry.Minor {
+		if len(lines) == 1 {
+			whole.Reference = cmp.Or(whole.Reference, lines[0].Reference)
+			whole.Charge = cmp.Or(whole.Charge, lines[0].Charge)
 		}
-		s.Lines = append(s.Lines, whole)
-		return nil
+		whole.Texts = unique(whole.Texts)
+		lines = []Line{whole}
 	}
-	for _, l := range lines {
-		l.Texts = unique(l.Texts)
-		s.Lines = append(s.Lines, l)
-	}
+	s.Lines = append(s.Lines, lines...)
 	return nil
 }
 

@@ -56,6 +56,11 @@ type pair struct {
 	differs string // what disagrees: amount, currency, status; "": nothing
 }
 
+// fresh says whether this run has read a line of it.
+func (p *pair) fresh() bool {
+	return slices.ContainsFunc(p.lines, func(l *line) bool { return l.fresh })
+}
+
 // matcher finds the pairs among the lines and payouts that are still to be settled. What it finds depends on these alone, not on the
 // order in which statements were read.
 type matcher struct {

@@ -141,7 +141,7 @@ func (r *run) balances() string {
 func (r *run) report(run *models.Run, saved ledger.Saved, now time.Time) *reconcile.Report {
 	out := &reconcile.Report{Account: run.Account, Provider: run.Provider, Date: run.Date, TimeZone: run.TimeZone, RunID: run.ID, Result: models.Balanced,
 		Statement: reconcile.StatementReport{Files: []reconcile.FileReport{}, Entries: run.Entries, ControlTotals: run.ControlTotals, Totals: r.totals()},
-		Ledger:    reconcile.LedgerReport{Transactions: int64(len(r.match.payouts)), Totals: []reconcile.Total{}},
+		Ledger:    reconcile.LedgerReport{Transactions: int64(len(r.match.payouts)), Totals: r.payoutTotals()},
 		Gaps:      []reconcile.GapReport{}, Carried: []reconcile.GapReport{}, Healed: []reconcile.GapReport{}, Summary: map[models.GapKind]int{},
 		Notes: slices.Clone(r.notes), Bank: r.bankReport()}
 	for _, f := range run.Files {
@@ -153,6 +153,7 @@ func (r *run) report(run *models.Run, saved ledger.Saved, now time.Time) *reconc
 		}
 	}
 	out.Matched = int64(len(out.Bank.Matched))
+	slices.SortFunc(saved.Healed, func(a, b *models.Gap) int { return compareGaps(*a, *b) })
 	for _, g := range saved.Healed {
 		out.Healed = append(out.Healed, r.line(g, saved.New, now))
 	}
@@ -206,6 +207,20 @@ func (r *run) totals() []reconcile.Total {
 	return totals
 }
 
+// payoutTotals are the payouts that this run's lines are.
+func (r *run) payoutTotals() []reconcile.Total {
+	var count, sum int64
+	for i := range r.match.pairs {
+		if p := &r.match.pairs[i]; p.differs == "" && p.fresh() {
+			count, sum = count+int64(len(p.payouts)), sum+p.due
+		}
+	}
+	if count == 0 {
+		return []reconcile.Total{}
+	}
+	return []reconcile.Total{{Kind: models.Payout, Currency: r.bank.Currency, Count: count, Amount: r.bank.money(sum).Text()}}
+}
+
 func (r *run) bankReport() *reconcile.BankReport {
 	out := &reconcile.BankReport{Bank: r.bank.Name, Currency: r.bank.Currency, Balances: r.balances(), Payouts: len(r.match.payouts),
 		Statements: []reconcile.BankStatementReport{}, Matched: []reconcile.BankMatchReport{}}
@@ -222,7 +237,7 @@ func (r *run) bankReport() *reconcile.BankReport {
 	}
 	for i := range r.match.pairs {
 		p := &r.match.pairs[i]
-		if p.differs == "" && slices.ContainsFunc(p.lines, func(l *line) bool { return l.fresh }) {
+		if p.differs == "" && p.fresh() {
 			out.Matched = append(out.Matched, r.matched(p))
 		}
 	}
