@@ -43,7 +43,10 @@ func (d *doctor) accounts(c *Config) {
 			d.add(checkWarn, name, "%s", strings.TrimPrefix(text, name+": "))
 		}
 		d.certificates(a)
-		d.statements(a)
+		d.statements(a.Name, a.Statements, len(a.Remotes) > 0)
+	}
+	for _, b := range c.Banks {
+		d.statements(ledger.BankGapAccount(b.Name), b.Statements, false)
 	}
 }
 
@@ -75,17 +78,17 @@ func (d *doctor) certificates(a *Account) {
 	}
 }
 
-func (d *doctor) statements(a *Account) {
-	if len(a.Statements) == 0 && len(a.Remotes) == 0 {
-		d.add(checkWarn, "statements", "%s: no source: the daily run skips it; set statements, or name files with --statement", a.Name)
+func (d *doctor) statements(account string, patterns []string, fetched bool) {
+	if len(patterns) == 0 && !fetched {
+		d.add(checkWarn, "statements", "%s: no source: the daily run skips it; set statements, or name files with --statement", account)
 	}
-	for _, pattern := range a.Statements {
+	for _, pattern := range patterns {
 		dir := dirOf(pattern)
 		if err := readableDir(dir); err != nil {
-			d.add(checkFail, "statements", "%s: %v", a.Name, err)
+			d.add(checkFail, "statements", "%s: %v", account, err)
 			continue
 		}
-		d.add(checkOK, "statements", "%s: %s", a.Name, pattern)
+		d.add(checkOK, "statements", "%s: %s", account, pattern)
 	}
 }
 

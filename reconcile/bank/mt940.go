@@ -147,7 +147,7 @@ func (m *mt940) classify(text string) (*field, error) {
 	switch {
 	case tag != nil:
 		return &field{tag: tag[1], text: []string{tag[2]}, line: m.line}, nil
-	case text == "-", text == "-}", strings.HasPrefix(text, "-}"):
+	case text == "-" && !m.enveloped, strings.HasPrefix(text, "-}"):
 		m.enveloped = strings.Contains(strings.TrimPrefix(text, "-}"), "{4:")
 		return &field{tag: "-", line: m.line}, nil
 	case strings.HasPrefix(text, "{"):
