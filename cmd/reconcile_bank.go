@@ -36,7 +36,7 @@ Exit codes:
 		RunE: func(c *cobra.Command, _ []string) error { return a.reconcileBanks(c.Context(), o) },
 	}
 	f := c.Flags()
-	f.StringVar(&o.date, "date", "", "day of the bank's calendar, `YYYY-MM-DD` (default: yesterday in the bank's zone)")
+	f.StringVar(&o.date, "date", "", "day of the bank's calendar, `YYYY-MM-DD` (default: the last weekday before today in the bank's zone)")
 	f.StringArrayVar(&o.accounts, "bank", nil, "only this bank; may be given several times (default: all)")
 	f.StringArrayVar(&o.statements, "statement", nil, "statement `FILE` instead of the bank's pattern; may be given several times, needs exactly one bank")
 	f.BoolVar(&o.noStatement, "no-statement", false, "declare that the bank has no statement for this day, such as a holiday")
@@ -100,7 +100,7 @@ func (a *app) bankDay(b *bank.Bank, o reconcileOptions) (reconcile.Day, error) {
 	if o.date != "" {
 		return reconcile.ParseDay(o.date)
 	}
-	return reconcile.Yesterday(a.now(), b.Zone, 0), nil
+	return bank.LastBankingDay(a.now(), b.Zone), nil
 }
 
 // chosenBanks checks the flags and finds the banks, before anything is done.

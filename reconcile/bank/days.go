@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"paybook/ledger"
+	"paybook/reconcile"
 )
 
 // A payout is missing when the bank's statements of all banking days on which it may come have been read, never at some hour: the same
@@ -36,11 +37,6 @@ func (b *Bank) window(paid time.Time) (from, to time.Time) {
 	return bankingDays(paid, -b.Window), bankingDays(paid, b.Window)
 }
 
-func (b *Bank) inWindow(paid, booked time.Time) bool {
-	from, to := b.window(paid)
-	return !booked.Before(from) && !booked.After(to)
-}
-
 // span is a run of days, both ends included.
 type span struct{ from, to time.Time }
 
@@ -55,17 +51,24 @@ func covering(statements []ledger.BankStatement) coverage {
 		return cmp.Or(cmp.Compare(a.To, b.To), cmp.Compare(a.From, b.From))
 	})
 	var c coverage
-	for i, s := range list {
+	var before *ledger.BankStatement // the last one that has balances
+	for i := range list {
+		s := &list[i]
 		from, to := parseDate(s.From), parseDate(s.To)
-		if i > 0 {
-			before := list[i-1]
-			if before.Closing != nil && s.Opening != nil && *before.Closing == *s.Opening {
+		if s.Opening != nil && s.Closing != nil {
+			if before != nil && *before.Closing == *s.Opening {
 				from = earlier(from, parseDate(before.To))
 			}
+			before = s
 		}
 		c.spans = append(c.spans, span{from, to})
 	}
 	return c
+}
+
+// LastBankingDay is the last day before now's, by a zone's calendar, of which a bank makes a statement.
+func LastBankingDay(now time.Time, zone *time.Location) reconcile.Day {
+	return reconcile.DayOf(bankingDays(civil(now.In(zone)), -1), time.UTC, 0)
 }
 
 func earlier(a, b time.Time) time.Time {

@@ -114,13 +114,26 @@ func (r *run) mismatch(p *pair) {
 	g := r.gap(r.payoutGap(first), dateText(first.paid), models.GapPayout, first.PayoutID)
 	g.Differs = []string{p.differs}
 	g.Statement = r.bankSide(p.lines)
-	g.Ledger = &models.Side{Amount: models.Money{Minor: p.due, Currency: first.Money.Currency}.Text(), Currency: first.Money.Currency, Status: string(first.Status)}
+	g.Ledger = r.payoutSide(p)
 	if p.fee != 0 {
 		g.Statement.Fee = r.bank.money(p.fee).Text()
 		g.Differs = append(g.Differs, "fee")
 	}
 	g.Reason, g.Next = r.mismatchReason(p), resolve(&g)
 	r.gaps = append(r.gaps, g)
+}
+
+// payoutSide is what was paid out: all of it, or of several currencies the first that is not the bank's.
+func (r *run) payoutSide(p *pair) *models.Side {
+	first := p.payouts[0]
+	paid := r.bank.money(0)
+	for _, o := range p.payouts {
+		paid.Minor += o.Money.Minor
+	}
+	if p.differs == "currency" {
+		paid = p.payouts[slices.IndexFunc(p.payouts, func(o *payout) bool { return o.Money.Currency != r.bank.Currency })].Money
+	}
+	return &models.Side{Amount: paid.Text(), Currency: paid.Currency, Status: string(first.Status)}
 }
 
 func (r *run) bankSide(lines []*line) *models.Side {

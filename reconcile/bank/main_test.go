@@ -1,7 +1,6 @@
 package bank
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -157,15 +156,6 @@ func refused(t testing.TB, err error, want ...string) {
 			t.Errorf("%v\nlacks %q", err, w)
 		}
 	}
-}
-
-// line is which line of a file an error is about.
-func errorLine(err error) int {
-	at := new(models.FileError)
-	if !errors.As(err, &at) {
-		return -1
-	}
-	return at.Line
 }
 
 func sums(lines []Line) string {

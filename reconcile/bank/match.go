@@ -20,12 +20,16 @@ const (
 // payout is one transfer that a provider has told of.
 type payout struct {
 	ledger.AccountPayout
-	paid time.Time // its day by the bank's calendar
-	due  int64     // what the bank should have: nothing of one that failed
-	used bool
+	paid     time.Time // its day by the bank's calendar
+	from, to time.Time // when it may be booked, both included
+	due      int64     // what the bank should have: nothing of one that failed
+	used     bool
 	// might are the lines that may be it, of which nothing says which.
 	might []*line
 }
+
+// fits says whether a line is booked when the payout may be.
+func (p *payout) fits(l *line) bool { return !l.booked.Before(p.from) && !l.booked.After(p.to) }
 
 func (p *payout) before(o *payout) bool { return p.compare(o) < 0 }
 
@@ -74,6 +78,9 @@ type matcher struct {
 func (m *matcher) match() {
 	slices.SortFunc(m.payouts, (*payout).compare)
 	slices.SortFunc(m.lines, func(a, b *line) int { return cmp.Or(a.booked.Compare(b.booked), cmp.Compare(a.ID, b.ID)) })
+	for _, p := range m.payouts {
+		p.from, p.to = m.bank.window(p.paid)
+	}
 	for _, l := range m.lines {
 		l.ours = m.bank.Ours.looks(l.Texts, l.Money.Minor)
 	}
@@ -187,8 +194,9 @@ func (m *matcher) takenBack() {
 			continue
 		}
 		var taken []*line
+		from, _ := m.bank.window(back.booked)
 		for _, l := range m.lines {
-			if !l.used && !l.Reversal && l.Money.Minor == -back.Money.Minor && !l.booked.After(back.booked) && m.bank.inWindow(back.booked, l.booked) {
+			if !l.used && !l.Reversal && l.Money.Minor == -back.Money.Minor && !l.booked.After(back.booked) && !l.booked.Before(from) {
 				taken = append(taken, l)
 			}
 		}
@@ -229,7 +237,7 @@ func (m *matcher) amounts() {
 	}
 	for _, p := range m.free() {
 		for _, l := range bySum[p.due] {
-			if m.bank.inWindow(p.paid, l.booked) {
+			if p.fits(l) {
 				p.might = append(p.might, l)
 				l.might = append(l.might, p)
 			}

@@ -108,7 +108,9 @@ func (r *run) load(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.read = covering(append(others, r.freshStatements()...))
+	fresh := r.freshStatements()
+	r.read = covering(append(slices.Clone(others), fresh...))
+	r.noteHole(others, fresh)
 	payouts, err := r.book.BankPayouts(ctx, r.bank.Accounts, r.from.Add(-dayLength))
 	if err != nil {
 		return err
@@ -134,6 +136,21 @@ func (r *run) load(ctx context.Context) error {
 		r.known[g.ID] = g
 	}
 	return err
+}
+
+// noteHole tells of a statement that does not go on from the last one that was read before it.
+func (r *run) noteHole(others, fresh []ledger.BankStatement) {
+	var before *ledger.BankStatement
+	for i := range others { // by the days they end with
+		if o := &others[i]; o.Closing != nil && len(fresh) > 0 && o.To < fresh[0].From {
+			before = o
+		}
+	}
+	if before == nil || fresh[0].Opening == nil || *before.Closing == *fresh[0].Opening {
+		return
+	}
+	r.notes = append(r.notes, fmt.Sprintf("it opens with %s, the last statement read before it, of %s, closed with %s: what is between them has still to be read",
+		r.bank.money(*fresh[0].Opening), before.To, r.bank.money(*before.Closing)))
 }
 
 // horizon is the day from which on this run looks at things again.

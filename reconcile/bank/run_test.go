@@ -1,6 +1,8 @@
 package bank
 
 import (
+	"archive/zip"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -400,4 +402,77 @@ func TestNothingHalfWritten(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// Two lines that may be one payout are never chosen from: they are named, and stay so when all days have been read.
+func TestAmbiguousStaysAmbiguous(t *testing.T) {
+	each(t, func(t *testing.T, book *ledger.Ledger) {
+		pays(t, book, "stripe po_AAAA1111 2026-11-30 100.00")
+		b := euro()
+		b.Ours.Credits = true
+		tells(t, runs(t, book, b, "2026-11-30", statementText("2026-11-30", "0.00", "2026-11-30 100.00 bank=L1", "2026-11-30 100.00 bank=L2")), "~po_AAAA1111")
+		r := quietDays(t, book, b, "2026-12-01", "2026-12-02", "2026-12-03", "2026-12-04", "2026-12-07")
+		tells(t, r, "bank_missing po_AAAA1111")
+		for _, want := range []string{"nothing says which", "L1", "L2"} {
+			if !strings.Contains(r.Gaps[0].Reason, want) {
+				t.Errorf("%q lacks %q", r.Gaps[0].Reason, want)
+			}
+		}
+		pays(t, book, "stripe po_AAAA1112 2026-11-30 100.00")
+		r = runs(t, book, b, "2026-12-07", "")
+		tells(t, r, "bank_missing po_AAAA1111, bank_missing po_AAAA1112")
+		if !strings.Contains(r.Gaps[0].Reason, "may also be payout po_AAAA1112") {
+			t.Error(r.Gaps[0].Reason)
+		}
+	})
+}
+
+// What was matched long ago stays so when a later run looks back to a day between the line and the payout.
+func TestOldMatchesStand(t *testing.T) {
+	each(t, func(t *testing.T, book *ledger.Ledger) {
+		b := euro()
+		b.Ours.Credits = true
+		pays(t, book, "stripe po_AAAA1111 2026-05-29 100.00", "stripe po_AAAA1112 2026-05-29 50.00")
+		tells(t, runs(t, book, b, "2026-06-01", statementText("2026-06-01", "0.00", "2026-06-01 100.00 bank=1", "2026-06-01 49.00 bank=2 ref=po_AAAA1112")),
+			"amount:po_AAAA1111×1, payout_mismatch po_AAAA1112")
+		for _, d := range []string{"2026-08-29", "2026-08-31", "2026-09-01", "2026-09-02"} { // about 92 days later
+			tells(t, runs(t, book, b, d, ""), "")
+		}
+		if got := strings.Join(matchesOf(t, book, b), ", "); got != "1 amount po_AAAA1111, 2 reference po_AAAA1112" {
+			t.Error(got)
+		}
+		stands(t, book, "", "open po_AAAA1112")
+	})
+}
+
+// A statement may come packed, and again plain beside it; a hole between two statements is told.
+func TestPackedAndHoles(t *testing.T) {
+	book := ledgertest.Open(t, "sqlite:"+filepath.Join(t.TempDir(), "app.db"), ledger.Options{Now: clock})
+	b := euro()
+	b.Ours.Credits = true
+	text := statementText("2026-11-30", "0.00", "2026-11-30 5.00 bank=1")
+	var packed bytes.Buffer
+	z := zip.NewWriter(&packed)
+	w, err := z.Create("a/statement.xml")
+	if err == nil {
+		_, err = w.Write([]byte(text))
+	}
+	if err := errors.Join(err, z.Close()); err != nil {
+		t.Fatal(err)
+	}
+	src := reconcile.Files(file(t, "s.zip", packed.String()), file(t, "s.xml", text))
+	r, err := Run(t.Context(), book, b, src, day(t, "2026-11-30"), reconcile.Options{Now: clock})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tells(t, r, "bank_unexpected 1")
+	if len(r.Statement.Files) != 2 || r.Statement.Entries != 1 || len(r.Notes) != 1 || !strings.Contains(r.Notes[0], "read once") || r.Gaps[0].Statement.File != "s.zip/a/statement.xml" {
+		t.Errorf("%+v, notes %q, %+v", r.Statement, r.Notes, r.Gaps[0].Statement)
+	}
+	r = runs(t, book, b, "2026-12-02", statementText("2026-12-02", "7.00"))
+	if len(r.Notes) != 1 || !strings.Contains(r.Notes[0], "opens with 7.00 EUR") || !strings.Contains(r.Notes[0], "of 2026-11-30, closed with 5.00 EUR") {
+		t.Errorf("%q", r.Notes)
+	}
+	_, err = Run(t.Context(), book, b, reconcile.Files(file(t, "s.zip", packed.String()[:packed.Len()-30])), day(t, "2026-11-30"), reconcile.Options{Now: clock})
+	refused(t, err, "s.zip")
 }

@@ -46,7 +46,7 @@ func (m *matcher) days() {
 	for _, l := range m.idle() {
 		var fits [][]*payout
 		for _, g := range order {
-			if of := groups[g]; len(of) > 1 && m.bank.inWindow(of[0].paid, l.booked) && sumOf(of) == l.Money.Minor {
+			if of := groups[g]; len(of) > 1 && of[0].fits(l) && sumOf(of) == l.Money.Minor {
 				fits = append(fits, of)
 			}
 		}
@@ -71,7 +71,7 @@ func (m *matcher) sums() {
 		for _, account := range m.bank.Accounts {
 			var pool []*payout
 			for _, p := range spare {
-				if p.Account == account && m.bank.inWindow(p.paid, l.booked) {
+				if p.Account == account && p.fits(l) {
 					pool = append(pool, p)
 				}
 			}
@@ -93,7 +93,7 @@ func (m *matcher) parts() {
 	for _, p := range m.spare() {
 		var pool []*line
 		for _, l := range idle {
-			if l.ours && m.bank.inWindow(p.paid, l.booked) {
+			if l.ours && p.fits(l) {
 				pool = append(pool, l)
 			}
 		}
