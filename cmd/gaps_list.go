@@ -102,6 +102,9 @@ func (a *app) addAges(f *ledger.GapFilter, o gapsListOptions) {
 		for _, account := range c.Accounts {
 			zones[account.Name] = account.Zone
 		}
+		for _, b := range c.Banks {
+			zones[ledger.BankGapAccount(b.Name)] = b.Zone
+		}
 	}
 	for name, zone := range zones {
 		now := a.now().In(zone)

@@ -91,6 +91,9 @@ func (a *app) zoneOf(name string) *time.Location {
 		if account, err := c.account(name); err == nil && account.Name == name {
 			return account.Zone
 		}
+		if b := c.bankOf(name); b != nil {
+			return b.Zone
+		}
 	}
 	return time.UTC
 }

@@ -65,9 +65,12 @@ func (o *outer) eachLeaf(read func(*Leaf, io.Reader) error) error {
 		if _, err := io.Copy(io.Discard, r); err != nil {
 			return unpackError(l.name, err)
 		}
-		out.Content = sum(content)
+		out.Content = hexOf(content)
 		return nil
 	}})
-	o.packed = sum(packed)
+	o.packed = hexOf(packed)
+	if err == nil {
+		err = asArchived(o)
+	}
 	return err
 }

@@ -85,11 +85,20 @@ func inspect(f File, p Provider) (*outer, []*input, error) {
 			in.content = o.packed
 		}
 	}
-	if err == nil && f.SHA256 != "" && f.SHA256 != o.packed {
-		err = &models.FileError{File: f.Name, What: "is not what was archived: its hash is " + o.packed[:12] + "…, the archive lists " + f.SHA256[:min(12, len(f.SHA256))] + "…",
-			Next: "somebody changed it; move it away and fetch it again by `app fetch`"}
+	if err == nil {
+		err = asArchived(o)
 	}
 	return o, inputs, err
+}
+
+// asArchived refuses a file that is not what was put into the archive, if it is of one.
+func asArchived(o *outer) error {
+	want := o.file.SHA256
+	if want == "" || want == o.packed {
+		return nil
+	}
+	return &models.FileError{File: o.file.Name, What: "is not what was archived: its hash is " + o.packed[:12] + "…, the archive lists " + want[:min(12, len(want))] + "…",
+		Next: "somebody changed it; move it away and fetch it again by `app fetch`"}
 }
 
 func hexOf(h hash.Hash) string { return hex.EncodeToString(h.Sum(nil)) }

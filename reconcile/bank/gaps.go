@@ -98,7 +98,7 @@ func (r *run) decide(g *models.Gap) {
 
 func sameSides(a, b *models.Gap) bool {
 	same := func(a, b *models.Side) bool {
-		return a == nil && b == nil || a != nil && b != nil && a.Amount == b.Amount && a.Currency == b.Currency && a.Status == b.Status
+		return a == nil && b == nil || a != nil && b != nil && a.Amount == b.Amount && a.Currency == b.Currency && a.Status == b.Status && a.Fee == b.Fee
 	}
 	return a.Kind == b.Kind && slices.Equal(a.Differs, b.Differs) && same(a.Statement, b.Statement) && same(a.Ledger, b.Ledger)
 }
