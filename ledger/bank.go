@@ -46,12 +46,6 @@ type BankMatch struct {
 	How      string // reference, amount, sum, parts
 }
 
-// AccountPayout is a payout with the account that paid it.
-type AccountPayout struct {
-	Account string
-	Payout
-}
-
 // BankFindings is what a run of a bank account adds to its Findings: Statements and Lines replace what earlier runs of its date have
 // read, Matched and Unmatched change which lines are used.
 type BankFindings struct {
@@ -64,15 +58,25 @@ type BankFindings struct {
 // BankGapAccount is what gaps and runs of a bank account are kept under: no account of a provider can be called so.
 func BankGapAccount(bank string) string { return "bank/" + bank }
 
-// BankPayouts lists the payouts of accounts from a moment on, by time.
-func (l *Ledger) BankPayouts(ctx context.Context, accounts []string, from time.Time) (list []AccountPayout, err error) {
-	b := l.sql("SELECT account, payout_id, amount_minor, currency, status, occurred_at, file FROM payouts WHERE account IN ")
-	b.list(anys(append([]string{""}, accounts...))...).add(" AND occurred_at >= ").arg(micros(from))
-	err = query(l.read.WithContext(ctx), b.add(" ORDER BY occurred_at, account, payout_id").String(), b.args, func(rows *sql.Rows) error {
-		var p AccountPayout
-		err := rows.Scan(&p.Account, &p.PayoutID, &p.Money.Minor, &p.Money.Currency, &p.Status, utc{&p.OccurredAt}, &p.File)
-		list = append(list, p)
+// BankPayouts lists the payouts of accounts from a moment on, and those of these ids whenever they were paid, by time.
+func (l *Ledger) BankPayouts(ctx context.Context, accounts []string, from time.Time, ids []string) (list []Payout, err error) {
+	seen := map[key]bool{}
+	read := func(b *builder) error {
+		found, err := selectPayouts(l.read.WithContext(ctx), b.add(" ORDER BY occurred_at, account, payout_id"))
+		for _, p := range found {
+			if k := (key{account: p.Account, id: p.PayoutID}); !seen[k] {
+				seen[k] = true
+				list = append(list, p)
+			}
+		}
 		return err
+	}
+	of := anys(append([]string{""}, accounts...))
+	if err := read(l.sql("SELECT " + payoutColumns + " FROM payouts WHERE occurred_at >= ").arg(micros(from)).add(" AND account IN ").list(of...)); err != nil {
+		return nil, err
+	}
+	err = eachChunk(ids, inChunk, func(chunk []string) error {
+		return read(l.sql("SELECT " + payoutColumns + " FROM payouts WHERE payout_id IN ").list(anys(chunk)...).add(" AND account IN ").list(of...))
 	})
 	return list, err
 }

@@ -35,7 +35,7 @@ func (r *run) findGaps() {
 	foreign, early := map[string]int{}, 0
 	for _, p := range r.match.payouts {
 		switch {
-		case p.used || p.due == 0:
+		case p.used || p.due == 0 || p.hearsay:
 		case p.Money.Currency != r.bank.Currency:
 			if !slices.Contains(r.bank.Elsewhere[p.Account], p.Money.Currency) {
 				foreign[p.Account+" in "+p.Money.Currency]++

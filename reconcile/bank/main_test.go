@@ -188,7 +188,7 @@ func pays(t testing.TB, book *ledger.Ledger, payouts ...string) {
 			t.Fatal(err)
 		}
 		found := ledger.Findings{Turn: turn, Payouts: []ledger.Payout{{PayoutID: strings.ReplaceAll(f[1], "~", " "), Money: m, Status: models.TransactionStatus(f[4]), OccurredAt: at.Add(11 * time.Hour)}}}
-		run := models.Run{Account: f[0], Date: f[2], CreatedAt: clock()}
+		run := models.Run{Account: f[0], Date: f[1], CreatedAt: clock()} // a statement of its own each: one of a date replaces the one before
 		if _, err := book.SaveRun(t.Context(), &run, found, func(run *models.Run, _ ledger.Saved) error {
 			run.Fingerprint = text
 			return nil

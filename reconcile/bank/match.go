@@ -19,11 +19,14 @@ const (
 
 // payout is one transfer that a provider has told of.
 type payout struct {
-	ledger.AccountPayout
+	ledger.Payout
 	paid     time.Time // its day by the bank's calendar
 	from, to time.Time // when it may be booked, both included
 	due      int64     // what the bank should have: nothing of one that failed
 	used     bool
+	// hearsay is true for what only a callback tells, of an account whose statements tell payouts: it may be another's money, such as one
+	// that the shop pays out to people. It is matched by its name only, and never missing.
+	hearsay bool
 	// might are the lines that may be it, of which nothing says which.
 	might []*line
 }
@@ -209,7 +212,7 @@ func (m *matcher) takenBack() {
 // free are the payouts that have still to be found, and could be.
 func (m *matcher) free() (list []*payout) {
 	for _, p := range m.payouts {
-		if !p.used && p.due != 0 && p.Money.Currency == m.bank.Currency {
+		if !p.used && !p.hearsay && p.due != 0 && p.Money.Currency == m.bank.Currency {
 			list = append(list, p)
 		}
 	}

@@ -72,7 +72,7 @@ func (w *world) settle(b *Bank) ([]string, *run) {
 	r := &run{intake: &intake{bank: b}, account: "bank/euro", date: "2026-06-30", known: map[string]models.Gap{}, quiet: map[string]bool{}, match: matcher{bank: b}}
 	r.read = covering([]ledger.BankStatement{{From: "2026-02-01", To: "2026-06-30"}})
 	for _, p := range w.payouts {
-		fresh := payout{AccountPayout: p.AccountPayout, paid: p.paid, due: p.due}
+		fresh := payout{Payout: p.Payout, paid: p.paid, due: p.due}
 		r.match.payouts = append(r.match.payouts, &fresh)
 	}
 	for _, l := range w.lines {

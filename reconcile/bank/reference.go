@@ -96,12 +96,14 @@ func newFinder(b *Bank, payouts []*payout) *finder {
 	for _, p := range payouts {
 		r := b.References[p.Account]
 		if own := of[p.Account]; own != nil {
-			if name := r.nameOf(p.PayoutID); name != "" {
+			for _, name := range names(r.nameOf(p.PayoutID), bare(p.BankReference), bare(p.Batch)) {
 				own.byName[name] = append(own.byName[name], p)
 			}
 			continue
 		}
-		f.add(p, r)
+		for _, name := range names(bare(p.PayoutID), bare(p.BankReference)) {
+			f.add(p, name, r)
+		}
 	}
 	for _, account := range b.Accounts {
 		if own := of[account]; own != nil {
@@ -122,12 +124,18 @@ func (r Reference) nameOf(id string) string {
 	return ""
 }
 
-func (f *finder) add(p *payout, r Reference) {
-	name := bare(p.PayoutID)
-	switch {
-	case name == "":
-		return
-	case byWord(name):
+// names are those that are there, each once.
+func names(all ...string) (list []string) {
+	for _, name := range all {
+		if name != "" && !slices.Contains(list, name) {
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
+func (f *finder) add(p *payout, name string, r Reference) {
+	if byWord(name) {
 		f.words[name] = append(f.words[name], p)
 		return
 	}

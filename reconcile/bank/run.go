@@ -65,18 +65,20 @@ type run struct {
 	date    string // of the run
 	turn    int64
 
-	from     time.Time // what is older stays as it is
-	read     coverage
-	fresh    []ledger.BankLine // of this run's files
-	lines    map[string]*line
-	payouts  map[key]*payout
-	before   []ledger.BankMatch // of this bank, as they are stored
-	landed   map[key]bool       // payouts that another bank has
-	standing map[string]bool    // ids of gaps of what stays as it is
-	known    map[string]models.Gap
-	match    matcher
-	gaps     []models.Gap
-	quiet    map[string]bool // gaps of other days that are as an earlier run has left them
+	from      time.Time // what is older stays as it is
+	read      coverage
+	fresh     []ledger.BankLine // of this run's files
+	lines     map[string]*line
+	payouts   map[key]*payout
+	before    []ledger.BankMatch // of this bank, as they are stored
+	elsewhere []ledger.BankMatch // of other banks
+	old       map[key]bool       // payouts from before the horizon, or that hang on something from before it
+	oldLines  map[string]bool    // the same of lines
+	standing  map[string]bool    // ids of gaps of what stays as it is
+	known     map[string]models.Gap
+	match     matcher
+	gaps      []models.Gap
+	quiet     map[string]bool // gaps of other days that are as an earlier run has left them
 }
 
 func runOnce(ctx context.Context, book *ledger.Ledger, b *Bank, src reconcile.Source, day reconcile.Day, o reconcile.Options, lease *ledger.Lease) (*reconcile.Report, error) {
@@ -85,7 +87,7 @@ func runOnce(ctx context.Context, book *ledger.Ledger, b *Bank, src reconcile.So
 		return nil, err
 	}
 	r := &run{intake: in, book: book, account: ledger.BankGapAccount(b.Name), date: day.String(), match: matcher{bank: b}, lines: map[string]*line{},
-		payouts: map[key]*payout{}, landed: map[key]bool{}, standing: map[string]bool{}, known: map[string]models.Gap{}, quiet: map[string]bool{}}
+		payouts: map[key]*payout{}, old: map[key]bool{}, oldLines: map[string]bool{}, standing: map[string]bool{}, known: map[string]models.Gap{}, quiet: map[string]bool{}}
 	if r.turn, err = book.Turn(ctx, r.account); err != nil {
 		return nil, err
 	}
@@ -93,9 +95,7 @@ func runOnce(ctx context.Context, book *ledger.Ledger, b *Bank, src reconcile.So
 	if err := r.load(ctx); err != nil {
 		return nil, err
 	}
-	if err := r.loadMatches(ctx); err != nil {
-		return nil, err
-	}
+	r.choose()
 	r.match.match()
 	r.findGaps()
 	return r.save(ctx, o, lease)
@@ -111,18 +111,8 @@ func (r *run) load(ctx context.Context) error {
 	fresh := r.freshStatements()
 	r.read = covering(append(slices.Clone(others), fresh...))
 	r.noteHole(others, fresh)
-	payouts, err := r.book.BankPayouts(ctx, r.bank.Accounts, r.from.Add(-dayLength))
-	if err != nil {
+	if err := r.loadPayouts(ctx); err != nil {
 		return err
-	}
-	for _, p := range payouts {
-		own := &payout{AccountPayout: p, paid: civil(p.OccurredAt.In(r.bank.Zone))}
-		if isDue(p.Status) {
-			own.due = p.Money.Minor
-		}
-		if !own.paid.Before(r.from) {
-			r.payouts[key{p.Account, p.PayoutID}] = own
-		}
 	}
 	lines, err := r.book.BankLines(ctx, r.bank.Name, dateText(r.from), r.date)
 	if err != nil {
@@ -136,6 +126,44 @@ func (r *run) load(ctx context.Context) error {
 		r.known[g.ID] = g
 	}
 	return err
+}
+
+// loadPayouts reads the payouts from the horizon on, and those older ones that lines are matched with.
+func (r *run) loadPayouts(ctx context.Context) error {
+	matches, err := r.book.BankMatches(ctx, dateText(r.from.Add(-reach)))
+	if err != nil {
+		return err
+	}
+	var ids []string
+	for _, m := range matches {
+		if m.Bank == r.bank.Name {
+			r.before = append(r.before, m)
+			ids = append(ids, m.PayoutID)
+		} else {
+			r.elsewhere = append(r.elsewhere, m)
+		}
+	}
+	slices.Sort(ids)
+	payouts, err := r.book.BankPayouts(ctx, r.bank.Accounts, r.from.Add(-dayLength), slices.Compact(ids))
+	if err != nil {
+		return err
+	}
+	stated := map[string]bool{} // accounts whose statements tell payouts
+	for i := range payouts {
+		stated[payouts[i].Account] = stated[payouts[i].Account] || payouts[i].Date != ""
+	}
+	for _, p := range payouts {
+		own := &payout{Payout: p, paid: civil(p.OccurredAt.In(r.bank.Zone)), hearsay: p.Date == "" && stated[p.Account]}
+		if isDue(p.Status) {
+			own.due = p.Money.Minor
+		}
+		if k := (key{p.Account, p.PayoutID}); own.paid.Before(r.from) {
+			r.old[k] = true
+		} else {
+			r.payouts[k] = own
+		}
+	}
+	return nil
 }
 
 // noteHole tells of a statement that does not go on from the last one that was read before it.
@@ -163,27 +191,16 @@ func (r *run) horizon() time.Time {
 	return first.Add(-reach)
 }
 
-// loadMatches hands the matcher what it may match: not what has landed at another bank, nor what was matched with something older than
-// this run looks back to, which stays so.
-func (r *run) loadMatches(ctx context.Context) error {
-	matches, err := r.book.BankMatches(ctx, dateText(r.from.Add(-reach)))
-	if err != nil {
-		return err
-	}
+// choose hands the matcher what it may match: not what has landed at another bank, nor what was matched with something older than this
+// run looks back to, which stays so.
+func (r *run) choose() {
 	mine := map[key]bool{}
-	for _, m := range matches {
-		if m.Bank == r.bank.Name {
-			mine[key{m.Account, m.PayoutID}] = true
-		}
+	for _, m := range r.before {
+		mine[key{m.Account, m.PayoutID}] = true
 	}
-	for _, m := range matches {
-		k := key{m.Account, m.PayoutID}
-		switch {
-		case m.Bank == r.bank.Name:
-			r.before = append(r.before, m)
-		case !mine[k] || m.Bank < r.bank.Name: // of two banks that both have it, the first by name
+	for _, m := range r.elsewhere {
+		if k := (key{m.Account, m.PayoutID}); !mine[k] || m.Bank < r.bank.Name { // of two banks that both have it, the first by name
 			delete(r.payouts, k)
-			r.landed[k] = true
 		}
 	}
 	r.keepOld()
@@ -193,10 +210,10 @@ func (r *run) loadMatches(ctx context.Context) error {
 	for _, l := range r.lines {
 		r.match.lines = append(r.match.lines, l)
 	}
-	return nil
 }
 
-// keepOld takes out the matches of which a part is older than this run looks back to, with all that hangs on them.
+// keepOld takes out the matches of which a part is older than this run looks back to, with all that hangs on them. What has gone from a
+// corrected statement, the bank's or the provider's, is no longer matched.
 func (r *run) keepOld() {
 	from := dateText(r.from)
 	for again := true; again; {
@@ -204,10 +221,10 @@ func (r *run) keepOld() {
 		r.before = slices.DeleteFunc(r.before, func(m ledger.BankMatch) bool {
 			k := key{m.Account, m.PayoutID}
 			l, p := r.lines[m.LineID], r.payouts[k]
-			if r.landed[k] || (l != nil || m.BookedOn >= from) && p != nil {
-				return false // to be found again, or with a line that its statement has no more
+			if !r.old[k] && (p == nil || m.BookedOn >= from && !r.oldLines[m.LineID]) {
+				return false
 			}
-			again = true
+			again, r.old[k], r.oldLines[m.LineID] = true, true, true
 			if p != nil {
 				r.standing[r.payoutGap(p)] = true
 				delete(r.payouts, k)

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -475,4 +476,64 @@ func TestPackedAndHoles(t *testing.T) {
 	}
 	_, err = Run(t.Context(), book, b, reconcile.Files(file(t, "s.zip", packed.String()[:packed.Len()-30])), day(t, "2026-11-30"), reconcile.Options{Now: clock})
 	refused(t, err, "s.zip")
+}
+
+// A payout is also known by what the bank's line shows beside its id, and by its batch where a pattern finds that.
+func TestFurtherNames(t *testing.T) {
+	each(t, func(t *testing.T, book *ledger.Ledger) {
+		keep := func(date string, payouts ...ledger.Payout) {
+			t.Helper()
+			turn, err := book.Turn(t.Context(), "adyen")
+			if err != nil {
+				t.Fatal(err)
+			}
+			run := models.Run{Account: "adyen", Date: date, CreatedAt: clock()}
+			_, err = book.SaveRun(t.Context(), &run, ledger.Findings{Turn: turn, Payouts: payouts}, func(run *models.Run, _ ledger.Saved) error {
+				run.Fingerprint = fmt.Sprint(payouts)
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		payout := func(id, batch, shown string) ledger.Payout {
+			return ledger.Payout{PayoutID: id, Batch: batch, BankReference: shown, Money: models.Money{Minor: 1000, Currency: "EUR"},
+				Status: models.StatusSucceeded, OccurredAt: parseDate("2026-11-27")}
+		}
+		keep("2026-11-27", payout("first-payout", "", "TX99XT shop"), payout("second-payout", "4711", ""))
+		b := euro()
+		text := statementText("2026-11-30", "0.00", "2026-11-30 10.00 bank=1 text=tx99xt shop", "2026-11-30 10.00 bank=2 text=BATCH 4711")
+		tells(t, runs(t, book, b, "2026-11-30", text), "reference:first-payout×1, amount:second-payout×1")
+		b.References = map[string]Reference{"adyen": {Pattern: regexp.MustCompile(`BATCH (\d+)`)}}
+		tells(t, runs(t, book, b, "2026-11-30", text), "reference:second-payout×1, amount:first-payout×1")
+		// the provider's corrected statement knows one of them only
+		keep("2026-11-27", payout("second-payout", "4711", ""))
+		tells(t, runs(t, book, b, "2026-11-30", text), "reference:second-payout×1")
+		if got := strings.Join(matchesOf(t, book, b), ", "); got != "2 reference second-payout" {
+			t.Error(got)
+		}
+	})
+}
+
+// What only a callback tells of an account whose statements tell payouts may be money for somebody else: it is found by its name only,
+// and nobody misses it. Where no statement tells any, a callback's word is all there is.
+func TestPayoutsOfCallbacksOnly(t *testing.T) {
+	each(t, func(t *testing.T, book *ledger.Ledger) {
+		b := euro()
+		call := func(id string) {
+			t.Helper()
+			cb := models.Callback{Account: "stripe", Method: "POST", ReceivedAt: clock(), Body: []byte(id)}
+			ev := models.Event{Kind: models.PayoutPaid, TransactionID: id, Money: models.Money{Minor: 500, Currency: "EUR"}, OccurredAt: parseDate("2026-11-27")}
+			if _, err := book.Record(t.Context(), cb, []models.Event{ev}, func(models.Outcome) int { return 200 }); err != nil {
+				t.Fatal(err)
+			}
+		}
+		call("po_CALL0001")
+		empty := statementText("2026-11-30", "0.00")
+		tells(t, runs(t, book, b, "2026-11-30", empty), "~po_CALL0001")
+		pays(t, book, "stripe po_AAAA1111 2026-11-27 7.00")
+		tells(t, runs(t, book, b, "2026-11-30", empty), "~po_AAAA1111, +po_CALL0001")
+		tells(t, runs(t, book, b, "2026-11-30", statementText("2026-11-30", "0.00", "2026-11-30 5.00 text=x")), "~po_AAAA1111, +po_CALL0001")
+		tells(t, runs(t, book, b, "2026-11-30", statementText("2026-11-30", "0.00", "2026-11-30 5.00 text=po_CALL0001")), "reference:po_CALL0001×1, ~po_AAAA1111, +po_CALL0001")
+	})
 }
