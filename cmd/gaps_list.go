@@ -203,11 +203,7 @@ func (a *app) writeGaps(w io.Writer, format string, gaps []reconcile.GapReport) 
 
 func (a *app) printGaps(w io.Writer, gaps []reconcile.GapReport) error {
 	p, l := a.colours(), a.language()
-	var heads []any
-	for _, head := range []string{"gap", "account", "day", "kind", "of", "transaction", "order", "statement", "book", "state", "days", "owner", "due"} {
-		heads = append(heads, l.Text(head))
-	}
-	t := newTable(heads...)
+	t := newTable(a.heads("gap", "account", "day", "kind", "of", "transaction", "order", "statement", "book", "state", "days", "owner", "due")...)
 	for _, g := range gaps {
 		due := g.DueOn
 		if g.Overdue != nil && *g.Overdue {

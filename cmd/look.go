@@ -51,6 +51,16 @@ func (a *app) look() reconcile.Look {
 	return reconcile.Look{Lang: a.language(), Color: a.colours().on, Width: a.width()}
 }
 
+// heads are the headings of a table for people.
+func (a *app) heads(names ...string) []any {
+	l := a.language()
+	heads := make([]any, len(names))
+	for i, name := range names {
+		heads[i] = l.Text(name)
+	}
+	return heads
+}
+
 // readReports takes APP_REPORTS_LANG, as for every key, else the file, else APP_LANG, which may be what the system makes of a language.
 func readReports(s *section) lang.Language {
 	reports := s.object("reports", "lang")

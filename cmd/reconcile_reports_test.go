@@ -246,7 +246,7 @@ func TestGapsInChinese(t *testing.T) {
 	}
 	file := filepath.Join(t.TempDir(), "gaps.xlsx")
 	s.ok("gaps", "list", "--format", "xlsx", "--output", file, "--lang", "zh")
-	fill(t, file, "账簿缺失", map[string]string{reconcile.ColumnDecision: "assign", reconcile.ColumnOwner: "王", reconcile.ColumnDueOn: "2026-12-31"})
+	fillGap(t, file, "账簿缺失", map[string]string{reconcile.ColumnDecision: "assign", reconcile.ColumnOwner: "王", reconcile.ColumnDueOn: "2026-12-31"})
 	s.ok("gaps", "apply", file)
 	s.json(&gaps, "gaps", "list", "--kind", "missing_local")
 	if gaps[len(gaps)-1].Owner+gaps[0].Owner == "" || !slices.ContainsFunc(gaps, func(g reconcile.GapReport) bool { return g.Owner == "王" && g.DueOn == "2026-12-31" }) {
@@ -254,8 +254,8 @@ func TestGapsInChinese(t *testing.T) {
 	}
 }
 
-// fill writes into the first gap's row of a sheet, as a person would.
-func fill(t *testing.T, path, sheet string, cells map[string]string) {
+// fillGap writes into the first gap's row of a sheet, as a person would.
+func fillGap(t *testing.T, path, sheet string, cells map[string]string) {
 	t.Helper()
 	f, err := excelize.OpenFile(path)
 	if err != nil {

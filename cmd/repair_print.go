@@ -36,15 +36,16 @@ func repairName(r *reconcile.RepairReport) string {
 }
 
 func (a *app) printRepairable(r *reconcile.RepairReport) error {
-	t := newTable("gap", "books", "transaction", "order", "amount", "status", "at", "comes to", "the shop is told", "state", "why")
+	l := a.language()
+	t := newTable(a.heads("gap", "books", "transaction", "order", "amount", "status", "at", "comes to", "the shop is told", "state", "why")...)
 	for _, i := range r.Items {
 		if i.State == models.ItemNotRepairable {
 			continue
 		}
-		t.AppendRow([]any{i.GapID, i.Kind, cell(i.TransactionID), cell(i.OrderID), i.Amount + " " + i.Currency, i.Status, i.OccurredAt, i.Outcome,
-			toldWords(i.Messages), a.itemState(i.State), cell(whyOf(i))})
+		t.AppendRow([]any{i.GapID, l.Word(string(i.Kind)), cell(i.TransactionID), cell(i.OrderID), i.Amount + " " + i.Currency, l.Word(string(i.Status)), i.OccurredAt, i.Outcome,
+			toldWords(i.Messages), a.itemState(i.State), cell(l.Sentence(whyOf(i)))})
 	}
-	return printTable(a.out, t, "nothing to book")
+	return printTable(a.out, t, l.Text("nothing to book"))
 }
 
 // whyOf is why it is booked, and then what came of it.
@@ -79,11 +80,12 @@ func (a *app) printUnrepairable(r *reconcile.RepairReport) error {
 	if r.Count(models.ItemNotRepairable) == 0 {
 		return nil
 	}
-	fmt.Fprintln(a.out, "\nnot repairable")
-	t := newTable("gap", "kind", "of", "transaction", "order", "why", "next")
+	l := a.language()
+	fmt.Fprintln(a.out, "\n"+l.Text("not repairable"))
+	t := newTable(a.heads("gap", "kind", "of", "transaction", "order", "why", "next")...)
 	for _, i := range r.Items {
 		if i.State == models.ItemNotRepairable {
-			t.AppendRow([]any{i.GapID, a.colours().gap(i.GapKind), i.Kind, cell(i.TransactionID), cell(i.OrderID), cell(i.Why), cell(i.Next)})
+			t.AppendRow([]any{i.GapID, a.colours().kind(i.GapKind, l), l.Word(string(i.Kind)), cell(i.TransactionID), cell(i.OrderID), cell(l.Sentence(i.Why)), cell(i.Next)})
 		}
 	}
 	return printTable(a.out, t, "")

@@ -12,42 +12,40 @@ func (p *printer) bank(b *BankReport) {
 		return
 	}
 	for _, s := range b.Statements {
-		text := "  statement"
-		if s.Number != "" {
-			text += " " + plain(s.Number)
-		}
-		text += " of " + s.From
+		days := s.From
 		if s.To != s.From {
-			text += " to " + s.To
+			days = p.Lang.Text("%s to %s", s.From, s.To)
 		}
-		text += ": " + plural(s.Lines, "line")
+		text := p.Lang.Text("statement %s of %s: %s", Plain(s.Number), days, p.Lang.Count(s.Lines, "line"))
 		if s.Opening != "" {
-			text += ", " + s.Opening + " before, " + s.Closing + " " + b.Currency + " after"
+			text += p.Lang.Text(", %s before, %s %s after", s.Opening, s.Closing, b.Currency)
 		}
-		p.line("%s", text)
+		p.line("  %s", strings.ReplaceAll(text, "  ", " ")) // a statement may have no number
 	}
 	if b.Pending > 0 {
-		p.line("  %s announced and not booked: not counted", plural(b.Pending, "line"))
+		p.line("  %s", p.Lang.Text("%s announced and not booked: not counted", p.Lang.Count(b.Pending, "line")))
 	}
 	if len(b.Matched) == 0 {
 		return
 	}
 	t := p.table()
-	t.AppendHeader(table.Row{"payout", "of", "paid", "amount", "came", "as", "amount", "bank fee", "found by"})
+	l := p.Lang
+	t.AppendHeader(table.Row{l.Text("payout"), l.Text("account"), l.Text("paid"), l.Text("amount"), l.Text("came"), l.Text("bank's reference"), l.Text("amount"),
+		l.Text("bank fee"), l.Text("found by")})
 	for _, m := range b.Matched {
 		var ids, accounts, paid, amounts, came, lines, sums []string
 		for _, o := range m.Payouts {
-			ids, accounts, paid = append(ids, plain(o.PayoutID)), append(accounts, o.Account), append(paid, o.Date)
+			ids, accounts, paid = append(ids, Plain(o.PayoutID)), append(accounts, o.Account), append(paid, o.Date)
 			amounts = append(amounts, o.Amount+" "+o.Currency)
 		}
 		for _, l := range m.Lines {
-			came, lines, sums = append(came, l.Date), append(lines, plain(l.Reference)), append(sums, l.Amount+" "+b.Currency)
+			came, lines, sums = append(came, l.Date), append(lines, Plain(l.Reference)), append(sums, l.Amount+" "+b.Currency)
 		}
 		fee := m.BankFee
 		if m.BankFee == m.Difference && strings.Trim(fee, "0.") == "" {
 			fee = ""
 		}
-		t.AppendRow(table.Row{block(ids), block(accounts), block(paid), block(amounts), block(came), block(lines), block(sums), fee, m.How})
+		t.AppendRow(table.Row{block(ids), block(accounts), block(paid), block(amounts), block(came), block(lines), block(sums), fee, l.Word(m.How)})
 	}
 	t.SetColumnConfigs(append(rightAligned(4, 4), rightAligned(7, 8)...))
 	p.line("%s", t.Render())

@@ -30,6 +30,7 @@ var labels = map[string]string{
 	"and %d more: app gaps list, or --format json":                         "另有 %d 处：app gaps list，或 --format json",
 	"and %d more payouts: app payouts list, or --format json":              "另有 %d 笔结算：app payouts list，或 --format json",
 	"rows of no payout": "未结算的明细", "expected": "应结算", "paid": "实际结算",
+	"books": "记账", "at": "时间", "comes to": "结果", "the shop is told": "通知商户", "not repairable": "不能补单", "nothing to book": "没有可记账的内容",
 	"no payouts":     "没有结算",
 	"no gaps":        "没有差异",
 	"%s, %s ago":     "%s，%s前",

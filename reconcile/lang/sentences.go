@@ -103,6 +103,25 @@ var sentences = []sentence{
 	{"{text}: kind {text2} is a word we do not know: {n} {word}, the first is row {n2}; counted as an adjustment, not compared",
 		"{text}：类型 {text2} 无法识别：共 {n} {word}，首见于第 {n2} 行；计为调整，不比对"},
 
+	// why no repair closes a gap
+	{"the statement calls it less than the book does, and a repair takes nothing back", "账单的状态不及账簿，补单不会收回任何东西"},
+	{"the sums differ too, and which is right is for a person to find out", "金额也不一致，以哪边为准须由人判断"},
+	{"this run did not read the row it is about", "本次对账未读到它所指的行"},
+	{"its row is in the statement of {date}", "其行在 {date} 的账单里"},
+	{"the statement does not say that money has moved", "账单未表明款项已变动"},
+	{"the row only changes a movement of another day", "该行只是调整另一日的交易"},
+	{"a dispute that is lost after it was won is booked from its callbacks only", "先胜后败的争议只按回调记账"},
+	{"the book has it from its callback; that the statement lacks it is for the provider to explain", "账簿由回调记入；账单缺少它，须由渠道解释"},
+	{"a repair never changes a sum; which side is right is for a person to find out", "补单从不改动金额；以哪边为准须由人判断"},
+	{"it is booked and waits for its payment: it is applied by itself once that is booked", "已记账，等待其付款：付款记账后自动生效"},
+	{"it is booked and waits for its order: it is applied by itself once the order is here", "已记账，等待其订单：订单到达后自动生效"},
+	{"it is booked, and its order cannot take it: the money is to be given back, or the shop decides", "已记账，但订单无法接受：应退款，或由商户决定"},
+	{"two tellings contradict each other; which is right is for a person to find out", "两种说法相互矛盾；以哪个为准须由人判断"},
+	{"it is booked once, as it should be; that the statement repeats it is for the provider to explain", "已按应有的方式记账一次；账单重复列出，须由渠道解释"},
+	{"it belongs to another day: that day's run finds it, and its repair books it", "它属于另一日：由那一日的对账发现并补单"},
+	{"the statement's word for its state is not known, so nothing says that money has moved", "账单的状态用语无法识别，无从断定款项已变动"},
+	{"there is nothing to book", "没有可记账的内容"},
+
 	// what happened to a gap
 	{"{more}, by run {text}", "{more}，对账 {text}"},
 	{"healed by run {text}", "已由对账 {text} 消除"},
