@@ -24,7 +24,7 @@ type File struct {
 	Named bool   // given by name for this very day, and not found by a pattern
 	// SHA256 is what the file must hash to (hex), for one that lies in an archive; "": anything.
 	SHA256 string
-	Open  func() (io.ReadCloser, error)
+	Open   func() (io.ReadCloser, error)
 }
 
 // NoFileError is a source that found nothing. It is never a balanced day.

@@ -2,6 +2,10 @@ package lang
 
 // labels are headings and lines of reports, by the English format.
 var labels = map[string]string{
+	// of the bank's statements
+	"%s to %s": "%s 至 %s", "statement %s of %s: %s": "对账单 %s（%s）：%s", ", %s before, %s %s after": "，期初 %s，期末 %s %s",
+	"%s announced and not booked: not counted": "%s 已预告未入账，未计入", "came": "到账", "bank's reference": "银行参考号", "bank fee": "银行费用", "found by": "匹配方式",
+
 	// of tables and pages
 	"account": "账户", "day": "日期", "result": "结果", "compared": "比对行数", "matched": "相符", "gaps": "差异", "carried": "结转", "healed": "已消除",
 	"of": "类型", "currency": "币种", "statement": "账单", "book": "账簿", "amount": "金额", "fee": "手续费", "difference": "差额", "step": "项目",

@@ -41,5 +41,5 @@ var words = map[string]string{
 
 // counted are things behind their number.
 var counted = map[string]string{
-	"row": "行", "gap": "处差异", "transaction": "笔交易", "day": "天", "run": "次对账", "payout": "笔结算",
+	"row": "行", "line": "行", "gap": "处差异", "transaction": "笔交易", "day": "天", "run": "次对账", "payout": "笔结算",
 }

@@ -55,4 +55,6 @@ func (a *api) Check(ctx context.Context) error {
 }
 
 // notReady is what a place without a file of the day says.
-func notReady(format string, args ...any) error { return &models.NotReady{What: fmt.Sprintf(format, args...)} }
+func notReady(format string, args ...any) error {
+	return &models.NotReady{What: fmt.Sprintf(format, args...)}
+}
