@@ -27,10 +27,17 @@ func (p *printer) bridges(title string, list []Bridge) {
 	list = slices.Clone(list)
 	slices.SortStableFunc(list, func(a, b Bridge) int { // what is wrong first
 		switch {
-		case a.Off() && !b.Off():
+		case a.isOff() && !b.isOff():
 			return -1
-		case b.Off() && !a.Off():
+		case b.isOff() && !a.isOff():
 			return 1
+		}
+		return 0
+	})
+	for i := range list {
+		if i == bridgesMax {
+			p.line("  %s", p.Lang.Text("and %d more payouts: app payouts list, or --format json", len(list)-i))
+			return
 		}
 		return 0
 	})
