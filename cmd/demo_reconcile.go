@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/shopspring/decimal"
 
@@ -145,6 +146,20 @@ func (x *act) printRun(r *reconcile.Report) {
 		x.say("   why   %s", cell(g.Reason))
 		x.say("   next  %s", x.p.bold(cell(g.Next)))
 	}
+	for _, b := range r.Bridges {
+		if b.Paid != "" {
+			x.say("payout %s: %s", cell(b.PayoutID), bridgeLine(b))
+		}
+	}
+}
+
+// bridgeLine is a payout's bridge as a sum.
+func bridgeLine(b reconcile.Bridge) string {
+	var sum strings.Builder
+	for _, s := range b.Steps {
+		fmt.Fprintf(&sum, "%s %s  ", s.Step, s.Amount)
+	}
+	return fmt.Sprintf("%s= %s %s, paid %s, remainder %s (%s)", sum.String(), b.Expected, b.Currency, b.Paid, b.Remainder, b.RemainderIs)
 }
 
 func asks(g reconcile.GapReport) string {

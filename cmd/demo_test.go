@@ -23,7 +23,8 @@ func TestDemo(t *testing.T) {
 	if got.code != exitDone {
 		t.Fatalf("exit %d\n%s%s", got.code, got.out, got.err)
 	}
-	for _, want := range []string{
+	for _, want := range []string{"payout po_TEST4001: payments 322.73  refunds -92.10  chargebacks -75.00  fees -28.18  = 127.45 USD, paid 127.45, remainder 0.00 (none)",
+
 		"169 callbacks", "ORD-2026-0: no such order", "53 refused", "parked, then applied", "CNW20261129004 paid → refunded", "refused: timestamp",
 		"amount_mismatch payment 4200002999202611290000000009: statement 149.00 CNY succeeded, book 149.00 CNY succeeded, order 150.00 CNY unpaid",
 		"missing_local payment ch_TEST1099", "next  app ", "85 statement rows compared: 64 match, 28 gaps", "Everything came out as the recordings say",
