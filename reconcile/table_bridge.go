@@ -27,9 +27,9 @@ func (p *printer) bridges(title string, list []Bridge) {
 	list = slices.Clone(list)
 	slices.SortStableFunc(list, func(a, b Bridge) int { // what is wrong first
 		switch {
-		case a.isOff() && !b.isOff():
+		case a.Off() && !b.Off():
 			return -1
-		case b.isOff() && !a.isOff():
+		case b.Off() && !a.Off():
 			return 1
 		}
 		return 0
