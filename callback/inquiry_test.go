@@ -201,7 +201,9 @@ func TestUnverifiedAnswerIsNotBooked(t *testing.T) {
 // A provider that is away is left alone for a while, and no question is lost by it.
 func TestProviderIsAway(t *testing.T) {
 	w := newWatched(t, nil)
-	w.who.says = func(models.Query) (models.Callback, []models.Event, error) { return models.Callback{}, nil, errors.New("connection refused") }
+	w.who.says = func(models.Query) (models.Callback, []models.Event, error) {
+		return models.Callback{}, nil, errors.New("connection refused")
+	}
 	for n := range 12 {
 		w.order(fmt.Sprint("O-", n))
 		if _, err := w.book.Act(t.Context(), ledger.Act{OrderID: fmt.Sprint("O-", n), On: models.OrderPay}); err != nil {

@@ -38,14 +38,17 @@ func SamePerson(a, b string) bool {
 // contentHash is over all that a plan says. A plan made again of the same findings has the same.
 func contentHash(r models.Repair) string {
 	h := sha256.New()
-	out := json.NewEncoder(h)
-	_ = out.Encode([]string{r.Account, r.Date}) // neither a hash nor plain values fail
+	writeNetstrings(h, r.Account, r.Date)
 	for _, i := range r.Items {
 		i.RepairID, i.Result, i.BookedAs, i.BookedAt, i.Undo = "", "", "", nil, nil
 		if i.State != models.ItemNotRepairable {
 			i.State = models.ItemPlanned
 		}
-		_ = out.Encode(i)
+		text, err := json.Marshal(i)
+		if err != nil {
+			panic(err) // times of the years that events may have, and plain values, always encode
+		}
+		writeNetstrings(h, string(text))
 	}
 	return hex.EncodeToString(h.Sum(nil))
 }

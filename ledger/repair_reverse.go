@@ -106,7 +106,7 @@ func (e *engine) gatherBooked(r models.Repair, items []models.RepairItem) error 
 	wanted, orders := map[key]bool{}, map[string]bool{}
 	for _, i := range items {
 		k := itemKey(r, i)
-		wanted[k] = true
+		wanted[k], e.queued[k] = true, true
 		k.kind, k.id = opposite[i.Kind], i.BookedAs+reversalSuffix
 		wanted[k] = true
 		if i.Undo != nil {
@@ -122,7 +122,18 @@ func (e *engine) gatherBooked(r models.Repair, items []models.RepairItem) error 
 			orders[row.OrderID] = true
 		}
 	}
-	return e.lock(orders, orders)
+	if err := e.lock(orders, orders); err != nil {
+		return err
+	}
+	// A callback that repeats what was booked locks no order, only the row: it has told of it before this, or finds the row reversed.
+	p := pipe{tx: e.tx}
+	e.l.readTransactions(&p, e.queued, func(t models.Transaction) error {
+		if row := e.rows[key{t.Account, t.Kind, t.TransactionID}]; row == nil || *row.was != t {
+			return errRetry
+		}
+		return nil
+	})
+	return p.flush()
 }
 
 func itemKey(r models.Repair, i models.RepairItem) key { return key{r.Account, i.Kind, i.BookedAs} }

@@ -263,3 +263,44 @@ func TestRepairIsAudited(t *testing.T) {
 		}
 	})
 }
+
+// A callback that comes while its repair is being taken back is never lost: it is told before, or it books the payment anew.
+func TestReversalMeetsTheCallback(t *testing.T) {
+	const n = 25
+	twoBooks(t, func(t *testing.T, books [2]*ledger.Ledger) {
+		plan := missing(t, books[0], n)
+		if _, err := books[0].ApplyRepair(t.Context(), plan.ID, "alice", 1); err != nil {
+			t.Fatal(err)
+		}
+		var reversed models.Repair
+		inParallel(3, func(worker int) {
+			if worker == 0 {
+				var err error
+				if reversed, err = books[0].ReverseRepair(t.Context(), plan.ID, "bob", "wrong"); err != nil {
+					t.Error(err)
+				}
+				return
+			}
+			for i := worker - 1; i < n; i += 2 {
+				if _, err := record(t.Context(), books[1], "shop", lostPayment(i)); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+		for i := range n {
+			h, err := books[0].OrderHistory(t.Context(), fmt.Sprint("O", i))
+			if err != nil {
+				t.Fatal(err)
+			}
+			succeeded := 0
+			for _, tx := range h.Transactions {
+				if tx.Status == models.StatusSucceeded {
+					succeeded++
+				}
+			}
+			if h.Order.Status != models.Paid || succeeded != 1 {
+				t.Errorf("O%d is %s with %d payments: %v", i, h.Order.Status, succeeded, states(reversed))
+			}
+		}
+	})
+}
