@@ -40,6 +40,10 @@ var labels = map[string]string{
 	"%s, %s ago":     "%s，%s前",
 	"  (%s, row %d)": "（%s 第 %d 行）",
 
+	// of a bank account
+	"statement %s of %s: %s": "账单 %s（%s）：%s", ", %s before, %s after": "，期初 %s，期末 %s", "booked": "入账日", "reference": "银行流水号",
+	"bank fee": "银行手续费", "found by": "匹配方式", "%s announced and not booked: not counted": "%s 已预告未入账：不计",
+
 	// columns of CSV and XLSX; those that `app gaps apply` reads are spelled alike in every language
 	"date": "业务日期", "differs": "不符项", "entry_kind": "交易类型", "transaction_id": "交易号", "order_id": "订单号", "parent_id": "原付款号",
 	"refund_order_id": "商户退款号", "new": "新发现", "statement_amount": "账单金额", "statement_currency": "账单币种", "statement_status": "账单状态",
