@@ -37,7 +37,7 @@ var words = map[string]string{
 	"a balance report or activity download": "余额报表或活动下载",
 
 	// how a line of the bank was matched, and which way it went
-	"reference": "附言", "sum": "合并入账", "parts": "分笔入账", "credit": "收入", "debit": "支出",
+	"booked": "已入账", "reversal": "冲正", "reference": "附言", "sum": "合并入账", "parts": "分笔入账", "credit": "收入", "debit": "支出",
 
 	"order": "订单", "orders": "订单", "gap": "差异", "row": "行", "rows": "行", "transaction": "交易", "transactions": "交易",
 }
