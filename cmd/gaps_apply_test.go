@@ -182,7 +182,7 @@ func TestFaultsOfASheet(t *testing.T) {
 		want = append(want, fmt.Sprintf("gaps.csv: row %d: column %s: |%s", len(rows), column, says))
 	}
 	bad("decision", `"fix" is no decision`, "decision=fix", "note=x", "gap_id=a0")
-	bad("decision", "--repair", "decision=repair", "gap_id="+gaps[3].ID)
+	bad("decision", "app repair apply", "decision=repair", "gap_id="+gaps[3].ID)
 	bad("note", "resolve needs words", "decision=resolve", "gap_id=abcd", "evidence=h0123456789abcdef")
 	bad("gap_id", "about no gap", "decision=comment", "note=x", "gap_id=")
 	bad("gap_id", "rounded", "decision=comment", "note=x", "gap_id=1.23457E+15")

@@ -121,7 +121,7 @@ func (s *sheet) checkDecision(d *decision, word string, fault func(column, forma
 			fault(reconcile.ColumnNote, "empty, but %s needs words: they are what an auditor will read", action)
 		}
 	case "repair":
-		fault(reconcile.ColumnDecision, "a repair is planned and approved, not decided in a list: see `app reconcile --help`, --repair")
+		fault(reconcile.ColumnDecision, "a repair is planned and approved, not decided in a list: `app reconcile --repair` plans it, `app repair apply` books it")
 	default:
 		fault(reconcile.ColumnDecision, "%q is no decision; expected resolve, reopen, assign, comment, or nothing", shown(word))
 	}

@@ -55,6 +55,9 @@ func (d *GapDetail) said(action string) string {
 	case GapHealed:
 		return "healed: not found any more"
 	case GapResolved:
+		if d.Now.Resolution != d.Text { // a repair
+			return "resolved, " + d.Now.Resolution
+		}
 		return "resolved"
 	case GapReopened:
 		return "reopened"
