@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/xuri/excelize/v2"
 	"golang.org/x/text/encoding/simplifiedchinese"
@@ -274,8 +275,7 @@ func TestRowsAreCountedAsASpreadsheetDoes(t *testing.T) {
 	s.fails([]string{"gaps.csv: row " + strconv.Itoa(len(rows)+1) + ": column decision", "nothing was applied"}, "gaps", "apply", s.file("gaps.csv", strings.Join(lines, "")))
 }
 
-// TestSheetOfARun: the CSV that `app reconcile` writes is filled in as well, a gap that has changed since is refused, and the list as a
-// workbook comes back as it went.
+// TestSheetOfARun: the CSV that `app reconcile` writes is filled in as well, and a gap that has changed since is refused.
 func TestSheetOfARun(t *testing.T) {
 	s, gaps := newGapsShell(t)
 	_, out, _ := s.run("reconcile", "--date", "2026-11-27", "--account", "demopay", "--format", "csv")
@@ -292,19 +292,71 @@ func TestSheetOfARun(t *testing.T) {
 	s.ok("gaps", "apply", path)
 	s.ok("gaps", "reopen", gaps[1].ID, "--reason", "not so")
 	s.fails([]string{"applied already", "reopened"}, "gaps", "apply", path)
+}
 
-	book := filepath.Join(t.TempDir(), "gaps.xlsx")
-	s.ok("gaps", "list", "--format", "xlsx", "--output", book, "--limit", "2")
-	f, err := excelize.OpenFile(book)
+// TestWorkbooksComeBack: filled in by hand, as `app gaps list` and `app reconcile` write them, in every language.
+func TestWorkbooksComeBack(t *testing.T) {
+	base, gaps := newGapsShell(t)
+	raw, err := os.ReadFile(strings.TrimPrefix(base.global[3], "sqlite:"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range []string{"gaps list", "gaps list --lang zh", "reconcile --account demopay --date 2026-11-27", "reconcile --account demopay --date 2026-11-27 --lang zh"} {
+		t.Run(command, func(t *testing.T) {
+			db, book := filepath.Join(t.TempDir(), "app.db"), filepath.Join(t.TempDir(), "gaps.xlsx")
+			write(t, db, string(raw), 0o600)
+			s := &shell{t: t, global: []string{base.global[0], base.global[1], "--database", "sqlite:" + db}}
+			if code, _, talk := s.run(append(strings.Fields(command), "--format", "xlsx", "--output", book)...); code == exitFailed {
+				t.Fatal(talk)
+			}
+			if out := s.ok("gaps", "apply", book); out != "no decisions\n" {
+				t.Errorf("as it was written: %s", out)
+			}
+			fillWorkbook(t, book, gaps[0].ID, map[string]any{"decision": "assign", "owner": "王", "due_on": time.Date(2026, 12, 4, 0, 0, 0, 0, time.UTC)})
+			fillWorkbook(t, book, gaps[1].ID, map[string]any{"decision": "resolve", "note": "已退款"})
+			var out appliedJSON
+			if s.json(&out, "gaps", "apply", book); out.Changed != 2 {
+				t.Errorf("applied: %+v", out)
+			}
+			one, two := s.gap(gaps[0].ID), s.gap(gaps[1].ID)
+			if one.Owner != "王" || one.DueOn != "2026-12-04" || two.State != models.GapResolved || two.Resolution != "已退款" {
+				t.Errorf("%+v\n%+v", one.GapReport, two.GapReport)
+			}
+		})
+	}
+}
+
+// fillWorkbook writes cells into the row of a gap, on whichever sheet it is.
+func fillWorkbook(t *testing.T, path, id string, cells map[string]any) {
+	t.Helper()
+	f, err := excelize.OpenFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	list, err := f.GetRows("gaps")
-	if err != nil || len(list) != 3 || !slices.Contains(list[0], reconcile.ColumnDecision) {
-		t.Errorf("the workbook: %v, %v", list, err)
+	written := 0
+	for _, name := range f.GetSheetList() {
+		rows, err := f.GetRows(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, row := range rows {
+			if !slices.Contains(row, id) || !slices.Contains(rows[0], reconcile.ColumnGap) {
+				continue
+			}
+			for column, v := range cells {
+				at, err := excelize.CoordinatesToCellName(slices.Index(rows[0], column)+1, i+1)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := f.SetCellValue(name, at, v); err != nil {
+					t.Fatal(err)
+				}
+				written++
+			}
+		}
 	}
-	if out := s.ok("gaps", "apply", book); out != "no decisions\n" {
-		t.Errorf("as it was written: %s", out)
+	if err := f.Save(); err != nil || written != len(cells) {
+		t.Fatalf("%d cells written, %v", written, err)
 	}
 }
