@@ -49,7 +49,8 @@ func (p *progress) tick(now reconcile.Progress) {
 		every = progressOnTerminal
 	}
 	at := p.clock()
-	if at.Sub(p.last) < every {
+	read := now.Total > 0 && now.Done == now.Total
+	if at.Sub(p.last) < every && !(read && p.shown) {
 		return
 	}
 	p.last, p.shown = at, true
@@ -75,8 +76,11 @@ func (p *progress) line(now reconcile.Progress, at time.Time) string {
 	if ms := spent.Milliseconds(); ms > 0 {
 		parts = append(parts, p.lang.Text("%s a second", grouped(now.Rows*1000/ms)))
 	}
-	if now.Total > 0 && now.Done > 0 {
-		done := min(now.Done, now.Total)
+	switch {
+	case now.Total > 0 && now.Done >= now.Total:
+		parts = append(parts, p.lang.Text("all read, settling what is left"))
+	case now.Total > 0 && now.Done > 0:
+		done := now.Done
 		left := time.Duration(float64(spent) * float64(now.Total-done) / float64(done))
 		parts = append(parts, fmt.Sprintf("%d %%", done*100/now.Total), p.lang.Text("%s left", left.Round(time.Second)))
 	}

@@ -41,7 +41,7 @@ func TestProgress(t *testing.T) {
 	if !strings.HasPrefix(screen, "\rshop: 40,000 rows, 200,000 a second, 20 %, 1s left\x1b[K\r") || !strings.HasSuffix(screen, "\r\x1b[K") || strings.Contains(screen, "\n") {
 		t.Errorf("on a terminal it says %q", screen)
 	}
-	if got := told(false, false, lang.Chinese, 10*time.Second); got != "shop：2,000,000 行，每秒 200,000 行，100 %，剩余 0s\n" {
+	if got := told(false, false, lang.Chinese, 10*time.Second); got != "shop：2,000,000 行，每秒 200,000 行，已读完，正在处理余下部分\n" {
 		t.Errorf("in Chinese it says %q", got)
 	}
 	var out bytes.Buffer

@@ -2,7 +2,7 @@ package reconcile
 
 import "io"
 
-// Progress is how far the reading of a run's statements has come.
+// Progress is how far the reading of a run's statements has come. Once all is read, Done is Total, and the rest is settled and saved.
 type Progress struct {
 	Rows        int64 // of all of them together, so far
 	Done, Total int64 // bytes, unpacked
@@ -11,10 +11,8 @@ type Progress struct {
 // progressEvery is how many rows pass between two calls of Options.Progress.
 const progressEvery = 10_000
 
-// tellProgress adds rows that were read.
-func (r *run) tellProgress(rows int64) {
+func (r *run) tellProgress() {
 	if r.progress != nil {
-		r.read.Rows += rows
 		r.progress(r.read)
 	}
 }

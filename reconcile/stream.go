@@ -28,6 +28,8 @@ func (r *run) stream(ctx context.Context) error {
 	if err := r.readFiles(ctx); err != nil {
 		return err
 	}
+	r.read.Done = r.read.Total
+	r.tellProgress()
 	r.progress = nil // who reads a file once more is not asked how far he is
 	return r.match.finish()
 }
@@ -65,11 +67,12 @@ func (r *run) readInput(ctx context.Context, in *input, give func(*models.Entry)
 	var e models.Entry // the current one
 	take := func(next models.Entry) error {
 		row++
+		r.read.Rows++
 		if row%progressEvery == 0 {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			r.tellProgress(progressEvery)
+			r.tellProgress()
 		}
 		e = next
 		if err := checkText(in, &e); err != nil {

@@ -22,7 +22,7 @@ var labels = map[string]string{
 	"%d further gaps are not on this page; the XLSX and CSV reports have all of them":     "另有 %d 处差异未列在本页；XLSX 和 CSV 报表有全部",
 
 	// how far a run is
-	"%s: %s rows": "%s：%s 行", "%s a second": "每秒 %s 行", "%s left": "剩余 %s", ", ": "，",
+	"%s: %s rows": "%s：%s 行", "%s a second": "每秒 %s 行", "%s left": "剩余 %s", "all read, settling what is left": "已读完，正在处理余下部分", ", ": "，",
 
 	// lines of a run
 	"could not be run":          "未能对账",
