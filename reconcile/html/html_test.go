@@ -37,6 +37,9 @@ func report() *reconcile.Report {
 		Healed:  []reconcile.GapReport{{ID: "h1", Kind: models.GapAmount, EntryKind: models.Payment, State: models.GapResolved}},
 		Summary: map[models.GapKind]int{models.GapMissingLocal: 1, models.GapAmount: 1},
 		Notes:   []string{"a.csv: the same statement as b.csv, read once", evil},
+		Bank: &reconcile.BankReport{Bank: "main", Currency: "EUR", Matched: []reconcile.BankMatchReport{{How: "reference", BankFee: "0.50",
+			Payouts: []reconcile.BankPayoutReport{{Account: "stripe", PayoutID: "po_77", Date: "2026-11-27", Amount: "10.00", Currency: "EUR"}},
+			Lines:   []reconcile.BankLineReport{{Date: "2026-11-28", Amount: "9.50", Reference: evil}}}}},
 		Bridges: []reconcile.Bridge{{Account: "shop", PayoutID: "po_1", Date: "2026-11-29", Currency: "CNY", Expected: "168.92", Paid: "168.00", Remainder: "-0.92",
 			Steps: []reconcile.BridgeStep{{Step: "payments", Count: 9, Amount: "180.00"}, {Step: "refunds", Count: 1, Amount: "-10.00"}, {Step: "fees", Amount: "-1.08"}}}},
 	}
@@ -59,7 +62,7 @@ func TestWrite(t *testing.T) {
 		if again := written(t, items, l, gapsMax); again != text {
 			t.Errorf("%s: written twice it differs", l)
 		}
-		for _, word := range []string{"4200002026112800000000000001", "180.00", "160.00", "20.00", "-0.92", "po_1", "app callbacks list --account shop --date 2026-11-28",
+		for _, word := range []string{"4200002026112800000000000001", "180.00", "160.00", "20.00", "-0.92", "po_1", "po_77", "9.50 EUR", "app callbacks list --account shop --date 2026-11-28",
 			"Asia/Shanghai", "<svg", "bill.csv"} {
 			if !strings.Contains(text, word) {
 				t.Errorf("%s: %q is missing", l, word)

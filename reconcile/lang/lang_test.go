@@ -41,7 +41,7 @@ func TestSamePlaces(t *testing.T) {
 // TestNothingIsLost: filled with what stands there in truth, each sentence comes out in Chinese, with all that it was filled with.
 func TestNothingIsLost(t *testing.T) {
 	fill := map[string]string{"money": "-20.00 CNY", "date": "2026-11-28", "n": "7", "word": "payment", "title": "a trade bill",
-		"text": `O-1; "x" of this payment 订单`, "rows": "b.csv, row 7 and row 9", "more": "paid 1.00 CNY, the order is 2.00 CNY"}
+		"text": `O-1; "x" of this payment 订单`, "name": "b.csv", "rows": "b.csv, row 7 and row 9", "more": "paid 1.00 CNY, the order is 2.00 CNY"}
 	for _, s := range sentences {
 		english := placeName.ReplaceAllStringFunc(s.english, func(place string) string { return fill[placeName.FindStringSubmatch(place)[1]] })
 		got := Chinese.Sentence(english)
@@ -64,11 +64,13 @@ func TestNothingIsLost(t *testing.T) {
 // TestSentences are whole ones, as gaps have them.
 func TestSentences(t *testing.T) {
 	for english, want := range map[string]string{
-		"bill; a.csv, row 7 has this payment of 20.00 CNY, the book does not: its callback never arrived or was refused; of the same order the book has p; 2, which the statement does not have": "bill; a.csv 第 7 行有这笔 20.00 CNY 的付款，账簿没有：回调从未到达，或被拒收；同一订单账簿有 p; 2，而账单没有",
-		"the statement says 1.00 CNY, the book 2.00 CNY; the statement calls it failed, the book succeeded":                                                                                      "账单为 1.00 CNY，账簿为 2.00 CNY；账单的状态为失败，账簿的状态为成功",
-		"the statement contradicts itself about this returned refund: b.csv, row 7 says 20.00 CNY succeeded for order O1, row 9 says 21.00 CNY pending and 3 more":                               "账单对这笔退回的退款自相矛盾：b.csv、第 7 行为 20.00 CNY 成功，订单 O1、第 9 行为 21.00 CNY 处理中等，另有 3 行",
-		`statement and book agree, but the order A 1 of this payment is not known: order "A 1" is not known`:                                                                                     `账单与账簿一致，但这笔付款的订单 A 1 不存在：订单 "A 1" 不存在`,
-		"statement and book agree, but the refund does not fit its order: order O1 is closed; asked for 5.00 CNY, refunded 4.00 CNY":                                                             "账单与账簿一致，但这笔退款与其订单不合：订单 O1 的状态为已关闭；申请退款 5.00 CNY，实退 4.00 CNY",
+		"bill; a.csv, row 7 has this payment of 20.00 CNY, the book does not: its callback never arrived or was refused; of the same order the book has p; 2, which the statement does not have":                                                                                                  "bill; a.csv 第 7 行有这笔 20.00 CNY 的付款，账簿没有：回调从未到达，或被拒收；同一订单账簿有 p; 2，而账单没有",
+		"the statement says 1.00 CNY, the book 2.00 CNY; the statement calls it failed, the book succeeded":                                                                                                                                                                                       "账单为 1.00 CNY，账簿为 2.00 CNY；账单的状态为失败，账簿的状态为成功",
+		"the statement contradicts itself about this returned refund: b.csv, row 7 says 20.00 CNY succeeded for order O1, row 9 says 21.00 CNY pending and 3 more":                                                                                                                                "账单对这笔退回的退款自相矛盾：b.csv、第 7 行为 20.00 CNY 成功，订单 O1、第 9 行为 21.00 CNY 处理中等，另有 3 行",
+		`statement and book agree, but the order A 1 of this payment is not known: order "A 1" is not known`:                                                                                                                                                                                      `账单与账簿一致，但这笔付款的订单 A 1 不存在：订单 "A 1" 不存在`,
+		"statement and book agree, but the refund does not fit its order: order O1 is closed; asked for 5.00 CNY, refunded 4.00 CNY":                                                                                                                                                              "账单与账簿一致，但这笔退款与其订单不合：订单 O1 的状态为已关闭；申请退款 5.00 CNY，实退 4.00 CNY",
+		"the bank has 9.50 EUR for payout po 1 of stripe, 10.00 EUR on 2026-11-28; payout po2 of stripe, 1.00 EUR on 2026-11-28: b.csv, row 3 (2026-11-29, 9.00 EUR, REF); b.csv, row 4 (2026-11-29, 0.50 EUR); that is 1.50 EUR less than was paid out, which is the charge that the bank names": "银行为 stripe 的结算 po 1（2026-11-28，10.00 EUR）；stripe 的结算 po2（2026-11-28，1.00 EUR） 入账 9.50 EUR：b.csv 第 3 行（2026-11-29，9.00 EUR，REF）；b.csv 第 4 行（2026-11-29，0.50 EUR）；比结算少 1.50 EUR，正是银行所列的费用",
+		"payout po1 of stripe, 10.00 EUR on 2026-11-28 has not come to main yet; it may come until 2026-12-02, and the statements of these days have still to be read: 2026-11-29, 2026-11-30":                                                                                                    "stripe 的结算 po1（2026-11-28，10.00 EUR）尚未到 main；最迟 2026-12-02 到账，这些日期的对账单尚待读取：2026-11-29, 2026-11-30",
 		"something new": "something new", "paid 1.00 CNY, the order is 2.00 CNY; something new": "paid 1.00 CNY, the order is 2.00 CNY; something new", "": "",
 	} {
 		if got := Chinese.Sentence(english); got != want {
@@ -84,8 +86,9 @@ func TestEverySentenceIsHere(t *testing.T) {
 		catalogue.WriteString(placeName.ReplaceAllString(s.english, "\x00") + "\x01")
 	}
 	files, err := filepath.Glob("../*.go")
-	if err != nil || len(files) == 0 {
-		t.Fatal(files, err)
+	ofBank, bankErr := filepath.Glob("../bank/*.go")
+	if files = append(files, ofBank...); err != nil || bankErr != nil || len(files) == 0 {
+		t.Fatal(files, err, bankErr)
 	}
 	verb, apart := regexp.MustCompile(`%[a-z]`), regexp.MustCompile(`^[;,: ()]+|[;,: ()]+$`)
 	found := 0
@@ -206,6 +209,11 @@ func said(t *testing.T, path string) (list []string) {
 		case *ast.CallExpr:
 			if f, ok := n.Fun.(*ast.SelectorExpr); ok && f.Sel.Name == "note" && len(n.Args) > 0 {
 				all(n.Args[0])
+			}
+			if f, ok := n.Fun.(*ast.Ident); ok && f.Name == "append" && len(n.Args) > 1 {
+				if to, ok := n.Args[0].(*ast.SelectorExpr); ok && strings.EqualFold(to.Sel.Name, "notes") {
+					all(n.Args[1])
+				}
 			}
 		case *ast.ValueSpec:
 			if strings.HasPrefix(n.Names[0].Name, "remainder") {

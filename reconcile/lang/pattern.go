@@ -21,7 +21,8 @@ var places = map[string]string{
 	"title": `an? [a-z -]+`,        // of a file, translated too
 	"text":  `.*`,                  // a name, an id, a stranger's word: it stays as it is
 	"rows":  `.+`,                  // rows of files
-	"more":  `.+`,                  // a sentence in the sentence
+	"name":  `[^;]*`,               // text in what may stand in a list, between semicolons
+	"more":  `.+?`,                 // a sentence in the sentence
 }
 
 var (

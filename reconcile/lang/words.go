@@ -28,6 +28,9 @@ var words = map[string]string{
 	"open": "未决", "carried": "结转", "resolved": "已解决", "balanced": "平账", "gaps": "有差异", "agree": "相符", "none": "无",
 	"amount": "金额", "currency": "币种", "status": "状态", "true": "是", "false": "否",
 
+	// how a payout was found at the bank
+	"reference": "附言", "sum": "合计", "parts": "分笔",
+
 	// what a file is, with its article
 	"an account bill": "账户账单", "an account bill summary": "账户账单汇总", "a balance report": "余额报表", "a batch": "批次", "a bill": "账单",
 	"a business bill": "业务账单", "a business summary": "业务账单汇总", "a download answer": "下载应答", "a fund flow bill": "资金账单",
@@ -44,5 +47,5 @@ var words = map[string]string{
 
 // counted are things behind their number.
 var counted = map[string]string{
-	"row": "行", "line": "行", "gap": "处差异", "transaction": "笔交易", "day": "天", "run": "次对账", "payout": "笔结算",
+	"line": "行", "row": "行", "gap": "处差异", "transaction": "笔交易", "day": "天", "run": "次对账", "payout": "笔结算",
 }

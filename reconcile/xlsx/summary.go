@@ -20,6 +20,7 @@ func (b *workbook) summary(items []reconcile.Item) {
 	b.totals(reports)
 	b.kinds(reports)
 	b.bridges(reports)
+	b.bank(reports)
 	b.notes(reports)
 }
 
@@ -106,6 +107,28 @@ func (b *workbook) bridges(reports []*reconcile.Report) {
 			line(b.lang.Text("expected"), nil, bridge.Expected)
 			line(b.lang.Text("paid"), nil, bridge.Paid)
 			line(b.lang.Text("remainder"), nil, bridge.Remainder, b.lang.Sentence(bridge.RemainderIs))
+		}
+	}
+}
+
+// bank writes which lines of a bank were found to be which payouts, a line for each two of them.
+func (b *workbook) bank(reports []*reconcile.Report) {
+	titled := false
+	for _, r := range reports {
+		if r.Bank == nil {
+			continue
+		}
+		if !titled {
+			b.block("Bank", "account", "payout", "account", "paid", "amount", "came", "bank's reference", "amount", "bank fee", "found by")
+			titled = true
+		}
+		for _, m := range r.Bank.Matched {
+			for _, o := range m.Payouts {
+				for _, l := range m.Lines {
+					b.line(r.Account, o.PayoutID, o.Account, o.Date, money{o.Amount, o.Currency}, l.Date, l.Reference, money{l.Amount, r.Bank.Currency},
+						money{m.BankFee, r.Bank.Currency}, b.lang.Word(m.How))
+				}
+			}
 		}
 	}
 }

@@ -38,6 +38,9 @@ func report() *reconcile.Report {
 		Carried: []reconcile.GapReport{{ID: "c1", Kind: models.GapMissingLocal, State: models.GapCarried, DueOn: "2026-12-05", Owner: "=wang"}},
 		Summary: map[models.GapKind]int{models.GapMissingLocal: 2, models.GapAmount: 2},
 		Notes:   []string{"a.csv: the same statement as b.csv, read once"},
+		Bank: &reconcile.BankReport{Bank: "main", Currency: "EUR", Matched: []reconcile.BankMatchReport{{How: "reference", BankFee: "0.50",
+			Payouts: []reconcile.BankPayoutReport{{Account: "stripe", PayoutID: "po_77", Date: "2026-11-27", Amount: "10.00", Currency: "EUR"}},
+			Lines:   []reconcile.BankLineReport{{Date: "2026-11-28", Amount: "9.50", Reference: "REF"}}}}},
 		Bridges: []reconcile.Bridge{{Account: "shop", PayoutID: "00012", Date: "2026-11-29", Currency: "CNY", Expected: "170.00", Paid: "169.00", Remainder: "-1.00",
 			Steps: []reconcile.BridgeStep{{Step: "payments", Count: 9, Amount: "170.00"}}}},
 	}
@@ -242,7 +245,8 @@ func TestSummary(t *testing.T) {
 	for l, want := range map[lang.Language][]string{
 		lang.English: {"shop|wechatpay|2026-11-28|Asia/Shanghai|gaps|10|9|6|4|1|0|0192", "other||||could not be run|||||||no statement",
 			"shop|2026-11-28|payment|CNY|9|180.00|1.08|8|160.00|20.00", "shop|2026-11-28|missing_local|missing_local|2", "shop|00012|2026-11-29|CNY|payments|9|170.00",
-			"shop|00012|2026-11-29|CNY|remainder||-1.00", "shop|2026-11-28|a.csv: the same statement as b.csv, read once"},
+			"shop|00012|2026-11-29|CNY|remainder||-1.00",
+			"shop|po_77|stripe|2026-11-27|10.00|2026-11-28|REF|9.50|0.50|reference", "shop|2026-11-28|a.csv: the same statement as b.csv, read once"},
 		lang.Chinese: {"shop|wechatpay|2026-11-28|Asia/Shanghai|有差异|10|9|6|4|1|0|0192", "other||||未能对账|||||||no statement",
 			"shop|2026-11-28|付款|CNY|9|180.00|1.08|8|160.00|20.00", "shop|2026-11-28|a.csv：与 b.csv 是同一份账单，只读一次", "shop|00012|2026-11-29|CNY|未解释余额||-1.00"},
 	} {
