@@ -50,9 +50,8 @@ type AuditRow struct {
 // sum is the hash of the row: SHA-256 in hex over all its other columns as netstrings (length:bytes,) in the order below, so that no two
 // rows have the same bytes. The time is in microseconds since 1970.
 func (r *AuditRow) sum() string {
-	h := sha256.New()
-	writeNetstrings(h, r.Previous, strconv.FormatInt(r.Seq, 10), strconv.FormatInt(r.At.UnixMicro(), 10), r.Actor, r.Action, r.Subject, r.Detail)
-	return hex.EncodeToString(h.Sum(nil))
+	sum := sha256.Sum256(netstrings(r.Previous, strconv.FormatInt(r.Seq, 10), strconv.FormatInt(r.At.UnixMicro(), 10), r.Actor, r.Action, r.Subject, r.Detail))
+	return hex.EncodeToString(sum[:])
 }
 
 // auditChunk is how many rows are hashed and written at once.

@@ -101,7 +101,10 @@ func TestTamperedLog(t *testing.T) {
 			t.Fatalf("head %s, want row %d", head, loggedRows)
 		}
 		run(t, db, "CREATE TABLE kept AS SELECT * FROM audit", "CREATE TABLE kept_head AS SELECT * FROM audit_head")
-		for _, c := range tamperings {
+		for i, c := range tamperings {
+			if raced && i%5 != 0 {
+				continue // one reads and compares as all of them do
+			}
 			t.Run(c.name, func(t *testing.T) {
 				defer run(t, db, "DELETE FROM audit WHERE seq < 1 OR seq >= 9777",
 					"INSERT INTO audit SELECT * FROM kept k WHERE NOT EXISTS (SELECT 1 FROM audit a WHERE a.seq = k.seq)", "DELETE FROM audit_head", "INSERT INTO audit_head SELECT * FROM kept_head")

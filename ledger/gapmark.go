@@ -3,8 +3,7 @@ package ledger
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
-	"io"
+	"strconv"
 	"strings"
 
 	"paybook/models"
@@ -30,9 +29,8 @@ func GapEvidence(g *models.Gap) string {
 }
 
 func hash16(parts ...string) string {
-	h := sha256.New()
-	writeNetstrings(h, parts...)
-	return hex.EncodeToString(h.Sum(nil)[:8])
+	sum := sha256.Sum256(netstrings(parts...))
+	return hex.EncodeToString(sum[:8])
 }
 
 func hashText(text string) string {
@@ -40,9 +38,16 @@ func hashText(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// writeNetstrings writes each part as length:bytes, so that no two lists of parts look alike.
-func writeNetstrings(w io.Writer, parts ...string) {
+// netstrings are the parts, each as length:bytes, so that no two lists of parts look alike.
+func netstrings(parts ...string) []byte {
+	size := 0
 	for _, part := range parts {
-		fmt.Fprintf(w, "%d:%s,", len(part), part)
+		size += len(part) + 8
 	}
+	out := make([]byte, 0, size)
+	for _, part := range parts {
+		out = append(strconv.AppendInt(out, int64(len(part)), 10), ':')
+		out = append(append(out, part...), ',')
+	}
+	return out
 }
