@@ -96,6 +96,12 @@ func eachDesk(t *testing.T, f func(*desk)) {
 	}, ledger.Options{Now: c.now})
 }
 
+// oneDesk is for what does not depend on the database.
+func oneDesk(t *testing.T, f func(*desk)) {
+	c := at("2026-11-30T01:59:00Z")
+	f(newDesk(t, ledgertest.Open(t, "sqlite:"+filepath.Join(t.TempDir(), "app.db"), ledger.Options{Now: c.now}), c))
+}
+
 // A run is made once the day has ended and its hour has come, tried again while the statement is not there, and then made once. The alarm
 // comes at its hour, once, and is over with the run.
 func TestScheduledRun(t *testing.T) {
@@ -134,7 +140,7 @@ func TestScheduledRun(t *testing.T) {
 
 // Days that were missed while nobody was there are made up for, oldest first, and not from before the book knew the account.
 func TestMissedDaysAreMadeUpFor(t *testing.T) {
-	eachDesk(t, func(d *desk) {
+	oneDesk(t, func(d *desk) {
 		for i := range 20 {
 			date := day(d.t, "2026-11-15").Add(i).String()
 			d.place.files[date+" bill.csv"] = date + ",t" + date + ",1.00\n"
@@ -160,7 +166,7 @@ func TestMissedDaysAreMadeUpFor(t *testing.T) {
 
 // A file that cannot be used is an alarm at once, is tried again, and keeps no other day from its run.
 func TestBrokenStatement(t *testing.T) {
-	eachDesk(t, func(d *desk) {
+	oneDesk(t, func(d *desk) {
 		d.place.files["2026-11-28 bill.csv"] = "2026-11-28,t0,1.00\n"
 		d.tick("2026-11-29T02:00:00Z")
 		d.place.files["2026-11-29 bill.csv"], d.place.files["2026-11-30 bill.csv"] = "<html>\n", "2026-11-30,t2,1.00\n"
@@ -183,7 +189,7 @@ func TestBrokenStatement(t *testing.T) {
 
 // A statement that is corrected after the run is noticed, and heals by itself; one that stays as it is is not even downloaded.
 func TestCorrectedStatementHeals(t *testing.T) {
-	eachDesk(t, func(d *desk) {
+	oneDesk(t, func(d *desk) {
 		d.place.files[sunday+" bill.csv"] = sunday + ",t1,1.00\n" + sunday + ",t2,2.00\n"
 		for _, now := range []string{"2026-11-30T02:00:00Z", "2026-11-30T02:59:00Z", "2026-11-30T03:00:00Z", "2026-11-30T04:00:00Z"} {
 			d.tick(now)
