@@ -38,7 +38,7 @@ func SamePerson(a, b string) bool {
 // contentHash is over all that a plan says. A plan made again of the same findings has the same.
 func contentHash(r models.Repair) string {
 	h := sha256.New()
-	writeNetstrings(h, r.Account, r.Date)
+	h.Write(netstrings(r.Account, r.Date))
 	for _, i := range r.Items {
 		i.RepairID, i.Result, i.BookedAs, i.BookedAt, i.Undo = "", "", "", nil, nil
 		if i.State != models.ItemNotRepairable {
@@ -48,7 +48,7 @@ func contentHash(r models.Repair) string {
 		if err != nil {
 			panic(err) // times of the years that events may have, and plain values, always encode
 		}
-		writeNetstrings(h, string(text))
+		h.Write(netstrings(string(text)))
 	}
 	return hex.EncodeToString(h.Sum(nil))
 }
