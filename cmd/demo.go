@@ -30,8 +30,9 @@ func newDemoCommand(a *app) *cobra.Command {
 		Long: `Show the whole story in a few seconds, on an embedded database in a temporary folder: start the server on a free
 loopback port, press "buy" five times with one token, sell three units to twenty buyers, create a shop's orders, send it
 recorded callbacks of every provider over HTTP, each at its recorded time (genuine, repeated, forged, stale, one before
-its order), reconcile every provider's native statement, and say what became of each. Configuration and --database of
-your own are not touched. The book is deleted at the end: to look into it with other commands, use --serve.
+its order), reconcile every provider's native statement, and say what became of each. Then it closes the day: how a payout
+adds up, which lines of the bank's statements the payouts are, a payment whose callback was lost booked by two people, and
+the audit log checked. Configuration and --database of your own are not touched. The book is deleted at the end: to look into it with other commands, use --serve.
 
 Exit codes:
   0  everything came out as the recordings say
@@ -90,6 +91,9 @@ func (a *app) demo(ctx context.Context, o demoOptions) (err error) {
 			return fmt.Errorf("demo: %s: %w", account.Name, err)
 		}
 	}
+	if err := d.closeDay(ctx); err != nil {
+		return fmt.Errorf("demo: closing the day: %w", err)
+	}
 	d.printSummary(time.Since(start))
 	if o.serve {
 		d.printServing()
@@ -101,6 +105,11 @@ func (a *app) demo(ctx context.Context, o demoOptions) (err error) {
 		return errLook
 	}
 	return nil
+}
+
+// differ notes something that came out otherwise than the kit says.
+func (d *demo) differ(format string, args ...any) {
+	d.wrong = append(d.wrong, fmt.Sprintf(format, args...))
 }
 
 // open unpacks the kit and opens its configuration, untouched by the environment, and an empty book.

@@ -62,7 +62,7 @@ func (x *act) file(name string) string { return filepath.Join(x.dir, x.account.N
 
 // differ notes something that came out otherwise than the kit says.
 func (x *act) differ(format string, args ...any) {
-	x.wrong = append(x.wrong, x.account.Name+": "+fmt.Sprintf(format, args...))
+	x.demo.differ("%s", x.account.Name+": "+fmt.Sprintf(format, args...))
 }
 
 // firstPaid is the order of the first payment that is to be applied: it will be created late.

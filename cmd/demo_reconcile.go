@@ -44,17 +44,9 @@ func (x *act) reconcile(ctx context.Context) error {
 		}
 		return err
 	}
-	day, err := reconcile.ParseDay(want.Date)
+	source, day, err := x.statement(want)
 	if err != nil {
 		return err
-	}
-	source := reconcile.Folder(x.account.Statements)
-	if len(want.Files) > 0 {
-		paths := make([]string, len(want.Files))
-		for i, name := range want.Files {
-			paths[i] = x.file(filepath.Join("statements", name))
-		}
-		source = reconcile.Files(paths...)
 	}
 	options := reconcile.Options{Now: x.a.now}
 	report, err := reconcile.Run(ctx, x.book, x.account.reconciled(), source, day, options)
@@ -72,6 +64,19 @@ func (x *act) reconcile(ctx context.Context) error {
 	x.rows, x.matched, x.gaps = x.rows+int(report.Compared), x.matched+int(report.Matched), x.gaps+len(report.Gaps)
 	x.printRun(report)
 	return nil
+}
+
+// statement is where the account's statement of the kit's day is, and the day.
+func (x *act) statement(want expectedRun) (reconcile.Source, reconcile.Day, error) {
+	day, err := reconcile.ParseDay(want.Date)
+	if len(want.Files) == 0 {
+		return reconcile.Folder(x.account.Statements), day, err
+	}
+	paths := make([]string, len(want.Files))
+	for i, name := range want.Files {
+		paths[i] = x.file(filepath.Join("statements", name))
+	}
+	return reconcile.Files(paths...), day, err
 }
 
 func (x *act) checkRun(want expectedRun, got *reconcile.Report) {

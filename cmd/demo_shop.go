@@ -24,7 +24,7 @@ const (
 // demoSKU is the article of the demo's shop.
 const demoSKU = "TEAPOT-1"
 
-// scene is one line of the shop's part: what was done, what came of it, and whether that is right.
+// scene is one line of the story: what was done, what came of it, and whether that is right.
 type scene struct {
 	what, came string
 	ok         bool
@@ -54,11 +54,9 @@ func (d *demo) playShop(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if scenes = append(scenes, s); !s.ok {
-			d.wrong = append(d.wrong, "the shop: "+s.what+": "+s.came)
-		}
+		scenes = append(scenes, s)
 	}
-	d.printShop(scenes)
+	d.printScenes("the shop", "its orders count once, and its stock is never sold twice", scenes)
 	return nil
 }
 
@@ -210,11 +208,15 @@ func (d *demo) together(n int, do func(i int) (shopAnswer, error)) ([]shopAnswer
 	return answers, nil
 }
 
-func (d *demo) printShop(scenes []scene) {
-	d.say("\n%s  %s", d.p.bold("the shop"), d.p.dim("its orders count once, and its stock is never sold twice"))
+// printScenes shows a part of the story, and notes what came out otherwise.
+func (d *demo) printScenes(title, about string, scenes []scene) {
+	d.say("\n%s  %s", d.p.bold(title), d.p.dim(about))
 	t := newTable("", "what happens", "what comes of it")
 	for _, s := range scenes {
-		t.AppendRow([]any{d.p.mark(s.ok), s.what, strings.TrimSpace(s.came)})
+		if !s.ok {
+			d.differ("%s: %s: %s", title, s.what, s.came)
+		}
+		t.AppendRow([]any{d.p.mark(s.ok), s.what, strings.TrimSpace(cell(s.came))})
 	}
 	if err := printTable(d.a.out, t, ""); err != nil {
 		return // the end of the program says that the result could not be written

@@ -9,7 +9,7 @@ import (
 
 // Kit is the kit as it lies in this folder. The pattern of the keys leaves out *.TEST_ONLY.pem, the private ones.
 //
-//go:embed app.yaml presets.yaml bank/*.xml bank/*.sta */config.json */orders.json */callbacks */statements
+//go:embed app.yaml presets.yaml closing.json bank/*.xml bank/*.sta */config.json */orders.json */callbacks */statements
 //go:embed */local_records.json */seed_transactions.json */expected_reconciliation.json
 //go:embed */keys/*[a-z0-9].pem */keys/*.cer */keys/*.crt */certs/*
 var Kit embed.FS
