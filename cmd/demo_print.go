@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -94,6 +95,7 @@ func (d *demo) printSummary(took time.Duration) {
 func (d *demo) printServing() {
 	d.say("\nServing %s until Ctrl-C. The book, for another terminal:", d.p.bold(d.url))
 	d.say("  app orders list --database %s", d.database())
+	d.say("  app reconcile bank --date 2026-11-30 --database %s --config %s", d.database(), filepath.Join(d.dir, "app.yaml"))
 }
 
 // gapColour is red for money that only one side knows of, yellow for what both sides see differently.
