@@ -13,7 +13,7 @@ import (
 // A Chinese document is the English one: the same sections, tables, code and figures. Prose may be laid out as a language likes, and
 // comments in code and labels in diagrams are translated.
 func TestReadmesKeepStep(t *testing.T) {
-	for _, name := range []string{"README", "docs/orders"} {
+	for _, name := range []string{"README", "docs/orders", "docs/reconcile"} {
 		english, chinese := readme(t, name+languages[0]), readme(t, name+languages[1])
 		if base := path.Base(name); !strings.Contains(english, "[中文]("+base+languages[1]+")") || !strings.Contains(chinese, "[English]("+base+languages[0]+")") {
 			t.Errorf("%s: the languages do not lead to each other", name)
