@@ -51,6 +51,22 @@ func TestReconcilePageTellsEverySetting(t *testing.T) {
 	}
 }
 
+// kitWith is a folder with these files and the accounts of the kit that the documents' examples name.
+func kitWith(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := writeFiles(t, files)
+	for _, account := range []string{"adyen", "demopay", "wechatpay"} {
+		from, err := filepath.Abs(filepath.Join(kit, account))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(from, filepath.Join(dir, account)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
 // The page's examples are there to be pasted: with the accounts and files that they name they load.
 func TestReconcilePageExamplesLoad(t *testing.T) {
 	settings := map[string]string{"wechatpay.json": "wechatpay", "demopay.json": "demopay"}
@@ -67,15 +83,7 @@ func TestReconcilePageExamplesLoad(t *testing.T) {
 			for file, provider := range settings {
 				text = strings.ReplaceAll(text, "settings_file: "+file, "settings_file: "+provider+"/config.json")
 			}
-			dir := t.TempDir()
-			if err := os.CopyFS(dir, os.DirFS(kit)); err != nil {
-				t.Fatal(err)
-			}
-			for name, content := range map[string]string{"app.yaml": text, "sftp-password": "p", "smtp-password": "p", "feishu-url": "https://open.feishu.cn/hook/x", "feishu-secret": "s"} {
-				if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
+			dir := kitWith(t, map[string]string{"app.yaml": text, "sftp-password": "p", "smtp-password": "p", "feishu-url": "https://open.feishu.cn/hook/x", "feishu-secret": "s"})
 			c, err := loadConfig(filepath.Join(dir, "app.yaml"), lookup(map[string]string{"STRIPE_SECRET": "whsec_0f1e2d3c4b5a69788796a5b4c3d2e1f0"}))
 			if err != nil {
 				t.Errorf("docs/reconcile%s, example %d: %v", ending, i+1, err)
@@ -93,16 +101,8 @@ func TestReadmeWholeExampleLoads(t *testing.T) {
 	for _, ending := range languages {
 		_, text, _ := strings.Cut(readme(t, "README"+ending), "```yaml\nlisten:")
 		text, _, _ = strings.Cut(text, "```")
-		dir := t.TempDir()
-		if err := os.CopyFS(dir, os.DirFS(kit)); err != nil {
-			t.Fatal(err)
-		}
 		text = strings.Replace("listen:"+text, "settings_file: wechatpay.json", "settings_file: wechatpay/config.json", 1)
-		for name, content := range map[string]string{"app.yaml": text, "shop-key-new": strings.Repeat("n", 32), "queue-password": "p"} {
-			if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
-				t.Fatal(err)
-			}
-		}
+		dir := kitWith(t, map[string]string{"app.yaml": text, "shop-key-new": strings.Repeat("n", 32), "queue-password": "p"})
 		c, err := loadConfig(filepath.Join(dir, "app.yaml"), lookup(map[string]string{"SHOP_KEY": strings.Repeat("k", 32), "STRIPE_SECRET": "whsec_0f1e2d3c4b5a69788796a5b4c3d2e1f0"}))
 		if err != nil {
 			t.Errorf("README%s: %v", ending, err)
@@ -167,5 +167,36 @@ func TestReconcilePageWalk(t *testing.T) {
 	page, err := os.ReadFile("report.html")
 	if err != nil || !strings.Contains(string(page), "差异") {
 		t.Errorf("no report in Chinese (%v)", err)
+	}
+}
+
+// A command within the text, and its flags.
+var (
+	inlineCommand = regexp.MustCompile("`(app [^`]+)`")
+	inlineFlag    = regexp.MustCompile(`--[a-z-]+`)
+)
+
+// Every command that the page names is there, with its flags.
+func TestReconcilePageCommandsExist(t *testing.T) {
+	for _, ending := range languages {
+		all := inlineCommand.FindAllStringSubmatch(readme(t, "docs/reconcile"+ending), -1)
+		if len(all) < 20 {
+			t.Fatalf("docs/reconcile%s: %d commands found", ending, len(all))
+		}
+		for _, found := range all {
+			words := strings.Fields(found[1])[1:]
+			if n := slices.IndexFunc(words, func(w string) bool { return strings.Trim(w, "abcdefghijklmnopqrstuvwxyz") != "" }); n >= 0 {
+				words = words[:n]
+			}
+			help := runApp(t, nil, append(words, "--help")...)
+			if !strings.Contains(help.out, "  app "+strings.Join(words, " ")) {
+				t.Errorf("docs/reconcile%s: there is no %q", ending, found[1])
+			}
+			for _, flag := range inlineFlag.FindAllString(found[1], -1) {
+				if !strings.Contains(help.out, flag) {
+					t.Errorf("docs/reconcile%s: %q: there is no %s", ending, found[1], flag)
+				}
+			}
+		}
 	}
 }
