@@ -79,8 +79,9 @@ func states(r models.Repair) map[models.RepairItemState]int {
 
 // More items than one transaction books, applied by three at once while the lost callbacks come, some under another name.
 func TestRepairIsAppliedOnce(t *testing.T) {
-	const n = 230
+	const n = 50
 	ledgertest.Each(t, func(t *testing.T, b *ledger.Ledger) {
+		defer ledger.SetRepairBunch(15)()
 		plan := missing(t, b, n)
 		if got := states(plan); got[models.ItemPlanned] != n {
 			t.Fatalf("planned: %v", got)

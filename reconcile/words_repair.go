@@ -17,7 +17,7 @@ func unrepairable(g *models.Gap, e *models.Entry, read bool) (why, next string) 
 	switch {
 	case g.Kind == models.GapStatus && (g.Statement == nil || g.Statement.Status != string(models.StatusSucceeded)):
 		return "the statement calls it less than the book does, and a repair takes nothing back", g.Next
-	case !slices.Equal(g.Differs, differsOf(g.Kind)):
+	case slices.Contains(g.Differs, differsAmount), slices.Contains(g.Differs, differsCurrency):
 		return "the sums differ too, and which is right is for a person to find out", g.Next
 	case !read:
 		return "this run did not read the row it is about", again
@@ -31,14 +31,6 @@ func unrepairable(g *models.Gap, e *models.Entry, read bool) (why, next string) 
 		return "a dispute that is lost after it was won is booked from its callbacks only", g.Next
 	}
 	return "", ""
-}
-
-// differsOf is what a repairable gap's sides differ in.
-func differsOf(kind models.GapKind) []string {
-	if kind == models.GapStatus {
-		return []string{differsStatus}
-	}
-	return []string{}
 }
 
 // notByRepair is one sentence a kind.
