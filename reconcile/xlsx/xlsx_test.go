@@ -168,7 +168,7 @@ func TestNoFormulas(t *testing.T) {
 // TestSameBytes: the same report gives the same file, whatever order the library writes its parts in.
 func TestSameBytes(t *testing.T) {
 	first := written(t, lang.Chinese)
-	for range 20 {
+	for range 8 {
 		if !bytes.Equal(first, written(t, lang.Chinese)) {
 			t.Fatal("written twice it differs")
 		}
@@ -189,7 +189,7 @@ func TestLayout(t *testing.T) {
 // TestEveryCent: an amount is shown as it was written.
 func TestEveryCent(t *testing.T) {
 	var gaps []reconcile.GapReport
-	for cents := 1; cents <= 10_000; cents += 7 {
+	for cents := 1; cents <= 10_000; cents += 53 {
 		gaps = append(gaps, gap(fmt.Sprintf("%05d", cents), models.GapMissingLocal, models.Money{Minor: int64(cents), Currency: "CNY"}.Text(), "CNY"))
 	}
 	big := []string{"9999999999999.99", "-9999999999999.99", "92233720368547758.07"} // 15 digits, the same below zero, more
