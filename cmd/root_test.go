@@ -28,8 +28,8 @@ func TestUsageErrorsAreOneLineAndExit2(t *testing.T) {
 
 func TestUsageErrorsSayWhatIsMissing(t *testing.T) {
 	for line, want := range map[string]string{
-		"ordes":             `unknown command "ordes"; did you mean orders? there is: audit, `,
-		"xyzzy":             `unknown command "xyzzy"; there is: audit, `,
+		"ordes":             `unknown command "ordes"; did you mean orders? there is: alerts, audit, callbacks, `,
+		"xyzzy":             `unknown command "xyzzy"; there is: alerts, audit, callbacks, `,
 		"orders show":       "app orders show: ORDER_ID is missing; usage: app orders show ORDER_ID",
 		"replay":            "app replay: PATH is missing; usage: app replay PATH…",
 		"import orders a b": "app import orders: one FILE expected, there are 2; usage: app import orders FILE",
