@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/shopspring/decimal"
 	"github.com/xuri/excelize/v2"
 
 	"paybook/models"
@@ -62,11 +63,17 @@ func (b *workbook) layOut(rows []reconcile.Row) {
 		for _, r := range rows[:min(sampled, len(rows))] {
 			width = max(width, textWidth(c.Text(r, b.lang))+2)
 		}
-		b.do(func() error { return b.out.SetColWidth(i+1, i+1, float64(min(max(width, widthMin), widthMax))) })
+		b.width(i+1, min(max(width, widthMin), widthMax))
 	}
 	b.do(func() error {
 		return b.out.SetPanes(&excelize.Panes{Freeze: true, YSplit: 1, TopLeftCell: "A2", ActivePane: "bottomLeft"})
 	})
+}
+
+// width sets a column's, in characters.
+func (b *workbook) width(column, characters int) {
+	width, _ := decimal.NewFromInt(int64(characters)).Float64()
+	b.do(func() error { return b.out.SetColWidth(column, column, width) })
 }
 
 // textWidth counts what is not ASCII as two characters, which Chinese is.
@@ -127,9 +134,10 @@ const digitsMax = 15
 
 // amount is a number with the currency's decimals. One with more digits than a spreadsheet's numbers have stays text, to the last digit.
 func (b *workbook) amount(text, currency string) excelize.Cell {
-	n, err := strconv.ParseFloat(text, 64) // the format knows no other numbers; up to 15 digits they come out as they were written
-	if digits := strings.Trim(strings.ReplaceAll(text, ".", ""), "-"); err != nil || len(digits) > digitsMax {
+	exact, err := decimal.NewFromString(text)
+	if err != nil || exact.NumDigits() > digitsMax {
 		return b.text(text)
 	}
+	n, _ := exact.Float64() // the format knows binary numbers only, and so few digits come out of one as they went in
 	return b.styled(amountStyle(models.Digits(currency)), n)
 }

@@ -25,8 +25,8 @@ func (b *workbook) summary(items []reconcile.Item) {
 }
 
 func (b *workbook) widths() {
-	for i, width := range []float64{22, 18, 20, 20, 18, 14, 14, 14, 14, 14, 14, 40} {
-		b.do(func() error { return b.out.SetColWidth(i+1, i+1, width) })
+	for i, width := range []int{22, 18, 20, 20, 18, 14, 14, 14, 14, 14, 14, 40} {
+		b.width(i+1, width)
 	}
 }
 
