@@ -28,7 +28,7 @@ type Inquirer struct {
 	Now       func() time.Time                  // nil: time.Now
 	Log       *slog.Logger                      // nil: discard
 	GiveUp    time.Duration                     // after it nobody is asked any more; 0: a day
-	PerSecond float64                           // questions to one account; 0: 2
+	PerSecond int                               // questions to one account; 0: 2
 
 	once  sync.Once
 	asked map[string]*asked
@@ -112,7 +112,7 @@ func (q *Inquirer) newAsked(a Account, querier Querier) *asked {
 	}
 	return &asked{
 		account: a.Name, elsewhere: q.Elsewhere != nil && q.Elsewhere(a.Name), querier: querier, client: q.Client(hosts),
-		limit: rate.NewLimiter(rate.Limit(q.PerSecond), max(1, int(q.PerSecond))),
+		limit: rate.NewLimiter(rate.Limit(q.PerSecond), max(1, q.PerSecond)),
 		breaker: gobreaker.NewCircuitBreaker[heard](gobreaker.Settings{
 			Timeout:     breakerRest,
 			ReadyToTrip: func(c gobreaker.Counts) bool { return c.ConsecutiveFailures >= failuresInARow },

@@ -32,7 +32,8 @@ loopback port, press "buy" five times with one token, sell three units to twenty
 recorded callbacks of every provider over HTTP, each at its recorded time (genuine, repeated, forged, stale, one before
 its order), reconcile every provider's native statement, and say what became of each. Then it closes the day: how a payout
 adds up, which lines of the bank's statements the payouts are, a payment whose callback was lost booked by two people, and
-the audit log checked. Configuration and --database of your own are not touched. The book is deleted at the end: to look into it with other commands, use --serve.
+the audit log checked. Configuration and --database of your own are not touched. The book is deleted at the end: to look into it
+with other commands, use --serve.
 
 Exit codes:
   0  everything came out as the recordings say

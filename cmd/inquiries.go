@@ -11,7 +11,7 @@ import (
 // inquirer asks the configured providers.
 func (c *Config) inquirer(book *ledger.Ledger, log *slog.Logger, now func() time.Time) *callback.Inquirer {
 	elsewhere := map[string]bool{}
-	q := &callback.Inquirer{Book: book, Client: outbound, Now: now, Log: log, GiveUp: c.Inquiries.GiveUp, PerSecond: float64(c.Inquiries.PerSecond),
+	q := &callback.Inquirer{Book: book, Client: outbound, Now: now, Log: log, GiveUp: c.Inquiries.GiveUp, PerSecond: c.Inquiries.PerSecond,
 		Elsewhere: func(account string) bool { return elsewhere[account] }}
 	for _, a := range c.Accounts {
 		elsewhere[a.Name] = a.Elsewhere

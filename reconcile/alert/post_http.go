@@ -56,22 +56,24 @@ func postChat(ctx context.Context, client *http.Client, address string, message 
 		return err
 	}
 	var said map[string]any
-	if err := json.Unmarshal(answer, &said); err != nil {
+	numbers := json.NewDecoder(bytes.NewReader(answer))
+	numbers.UseNumber()
+	if err := numbers.Decode(&said); err != nil {
 		return errors.New("the service answers something that is not JSON: is this its address?")
 	}
 	for _, field := range fields {
-		code, ok := said[field].(float64)
+		code, ok := said[field].(json.Number)
 		switch {
 		case !ok:
 			continue
-		case code == 0:
+		case code == "0":
 			return nil
 		}
 		why, _ := said["errmsg"].(string)
 		if why == "" {
 			why, _ = said["msg"].(string)
 		}
-		return fmt.Errorf("the service refuses it: %s %.0f %s", field, code, cut(OneLine(why), 200))
+		return fmt.Errorf("the service refuses it: %s %s %s", field, cut(OneLine(code.String()), 20), cut(OneLine(why), 200))
 	}
 	return fmt.Errorf("the service's answer does not say whether it has taken the message (no %s)", fields[0])
 }

@@ -1,3 +1,4 @@
+// Floor measures how long PostgreSQL takes to hand over an account's rows in order of time, which no daily run can be quicker than.
 package main
 
 import (
