@@ -26,6 +26,8 @@ var arrows = map[string][]string{
 	"ledger/shop":       {"ledger", "models"},
 	"models":            {},
 	"reconcile":         {"ledger", "models", "reconcile/lang"},
+	"reconcile/alert":   {"ledger", "models", "reconcile"},
+	"reconcile/source":  {"ledger", "models", "reconcile"},
 	"reconcile/lang":    {"models"},
 	"reconcile/html":    {"models", "reconcile", "reconcile/lang"},
 	"reconcile/xlsx":    {"models", "reconcile", "reconcile/lang"},

@@ -128,6 +128,9 @@ func readConfig(s *section) *Config {
 	c.Banks = readBanks(s, c.Accounts)
 	c.APIKeys = readAPIKeys(s)
 	c.Queue = readQueue(s)
+	c.Approvals = readRepair(s)
+	c.Inquiries = readAsking(orders)
+	c.Ledger.AskAfter = c.askAfter()
 	c.Lang = readReports(s)
 	for _, a := range c.Accounts {
 		if a.Elsewhere {

@@ -57,7 +57,7 @@ func readAccounts(s *section) []*Account {
 			s.r.fail(node, "accounts[%d]: empty", i)
 		}
 		item := s.r.section(node, fmt.Sprintf("accounts[%d].", i), "name", "provider", "time_zone", "statements", "day_cut", "edge", "lag",
-			"orders", "livemode", "settings", "settings_file", "fetch", "schedule", "silence")
+			"orders", "livemode", "settings", "settings_file", "fees", "fetch", "schedule", "silence")
 		a := readAccount(item)
 		if first, twice := lines[a.Name]; twice {
 			item.fail("name", "%s is the name of another account too, line %d", a.Name, first)

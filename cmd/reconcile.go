@@ -53,7 +53,7 @@ Exit codes:
      way elsewhere, or was taken over there while this one was stalled), a repair that needs a second person; nothing of it is written
      but the repair's plan`,
 		Example: "  app reconcile --date 2026-11-29\n  app reconcile --date 2026-11-29 --account wechatpay --statement tradebill.csv --format json\n" +
-			"  app reconcile --date 2026-11-29 --account wechatpay --no-statement\n" +
+			"  app reconcile --date 2026-11-29 --account wechatpay --no-statement\n  app reconcile --date 2026-11-29 --account wechatpay --repair\n" +
 			"  app reconcile --date 2026-11-29 --format html --output report.html --lang zh",
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return a.reconcile(c.Context(), o) },
@@ -68,7 +68,7 @@ Exit codes:
 	f.BoolVar(&o.dryRun, "dry-run", false, "find everything out, write nothing to the book")
 	f.StringVar(&o.repair, "repair", "", "`plan` (the default of the flag) or apply: close gaps by booking what the statement says")
 	f.Lookup("repair").NoOptDefVal = repairPlan
-	asFlag(c, &o.as)
+	actorFlag(c, &o.as)
 	formatFlag(c, &o.format, reportFormats...)
 	c.AddCommand(newReconcileStockCommand(a), newReconcileBankCommand(a))
 	return c
@@ -112,11 +112,14 @@ func (a *app) reconcile(ctx context.Context, o reconcileOptions) error {
 	if err := a.writeReport(o, out, items); err != nil {
 		return err
 	}
+	if err := a.printRepairs(o.format, items); err != nil {
+		return err
+	}
 	if !o.dryRun {
 		a.tellNow(ctx, book)
-	}
-	if !o.dryRun && isTerminal(a.err) {
-		a.noteAuditHead(ctx, book)
+		if isTerminal(a.err) {
+			a.noteAuditHead(ctx, book)
+		}
 	}
 	return reconcileResult(items)
 }
@@ -293,7 +296,7 @@ func (a *app) reconcileOne(ctx context.Context, book *ledger.Ledger, account *Ac
 		return reconcile.Item{Account: account.Name, Err: err}
 	}
 	defer clean()
-	options := reconcile.Options{DryRun: o.dryRun, Now: a.now, Progress: progress.tick}
+	options := reconcile.Options{DryRun: o.dryRun, Force: o.force, Now: a.now, Progress: progress.tick}
 	report, err := a.runOf(ctx, book, account, o, src, day, options)
 	if err != nil {
 		return reconcile.Item{Account: account.Name, Err: err}
@@ -302,9 +305,9 @@ func (a *app) reconcileOne(ctx context.Context, book *ledger.Ledger, account *Ac
 }
 
 // runOf is the run, with a repair when one was asked for.
-func (a *app) runOf(ctx context.Context, book *ledger.Ledger, account *Account, o reconcileOptions, day reconcile.Day, options reconcile.Options) (*reconcile.Report, error) {
+func (a *app) runOf(ctx context.Context, book *ledger.Ledger, account *Account, o reconcileOptions, src reconcile.Source, day reconcile.Day, options reconcile.Options) (*reconcile.Report, error) {
 	if o.repair == "" {
-		return reconcile.Run(ctx, book, account.reconciled(), account.source(o), day, options)
+		return reconcile.Run(ctx, book, account.reconciled(), src, day, options)
 	}
 	who, err := a.actor(o.as)
 	if err != nil {
@@ -315,7 +318,7 @@ func (a *app) runOf(ctx context.Context, book *ledger.Ledger, account *Account, 
 		return nil, err
 	}
 	repair := reconcile.Repair{Apply: o.repair == repairApply, Who: who, Approvals: c.Approvals}
-	return reconcile.RunRepair(ctx, book, account.reconciled(), account.source(o), day, options, repair)
+	return reconcile.RunRepair(ctx, book, account.reconciled(), src, day, options, repair)
 }
 
 // writeReport writes to out, or to standard output when it is nil. What the readers noticed is said on standard error too, unless the

@@ -101,15 +101,6 @@ func (a *app) shownRepair(r models.Repair) *reconcile.RepairReport {
 	return reconcile.NewRepairReport(r, a.zoneOf(r.Account))
 }
 
-func (a *app) zoneOf(name string) *time.Location {
-	if c, err := a.config(); err == nil {
-		if account, err := c.account(name); err == nil && account.Name == name {
-			return account.Zone
-		}
-	}
-	return time.UTC
-}
-
 func newRepairShowCommand(a *app) *cobra.Command {
 	format := ""
 	c := &cobra.Command{
@@ -155,7 +146,7 @@ func newRepairAct(a *app, c *cobra.Command, reason string, do func(ctx context.C
 		return err
 	}
 	formatFlag(c, &format, "table", "json")
-	asFlag(c, &as)
+	actorFlag(c, &as)
 	if reason != "" {
 		c.Flags().StringVar(&why, "reason", "", reason)
 	}

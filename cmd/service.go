@@ -85,7 +85,7 @@ func (s *service) run(ctx context.Context, public, admin net.Listener) error {
 	var running sync.WaitGroup
 	running.Go(func() { s.sweep(jobs) })
 	running.Go(func() {
-		if err := s.book.Work(jobs, s.chores...); err != nil {
+		if err := s.book.Work(jobs, append(s.inquiries(), s.chores...)...); err != nil {
 			s.log.Error("job queue", "error", err.Error())
 		}
 	})

@@ -95,7 +95,6 @@ func (l *Ledger) reverseFamily(tx *gorm.DB, lease *Lease, r models.Repair, items
 // putReversed writes that items are taken back, and opens their gaps again.
 func (l *Ledger) putReversed(tx *gorm.DB, r models.Repair, items []models.RepairItem) error {
 	ids := make([]string, len(items))
-	var entries []AuditEntry
 	for n, i := range items {
 		ids[n] = i.GapID
 		i.State, i.Result = models.ItemReversed, "reversed: "+r.Reason
@@ -105,17 +104,16 @@ func (l *Ledger) putReversed(tx *gorm.DB, r models.Repair, items []models.Repair
 	}
 	b := l.sql("UPDATE gaps SET state = 'open', resolution = '', resolved_at = NULL, healed_run = '' WHERE state = 'resolved' AND healed_run = ")
 	b.arg(repairPrefix + r.ID).add(" AND id IN ").list(anys(ids)...).add(" RETURNING id")
+	var open []string
 	if err := query(tx, b.String(), b.args, func(rows *sql.Rows) error {
 		var id string
 		err := rows.Scan(&id)
-		entries = append(entries, AuditEntry{Actor: r.ReversedBy, Action: "gap.reopened", Subject: "gap/" + id,
-			Detail: map[string]string{"by": repairPrefix + r.ID, "reason": r.Reason}})
+		open = append(open, id)
 		return err
 	}); err != nil {
 		return err
 	}
-	slices.SortFunc(entries, func(a, b AuditEntry) int { return strings.Compare(a.Subject, b.Subject) })
-	return l.audit(tx, entries...)
+	return l.noteGaps(tx, GapReopened, r.ReversedBy, open, func(string) string { return "repair " + r.ID + " reversed: " + r.Reason })
 }
 
 // endReverse closes the repair when nothing of it is booked any more.

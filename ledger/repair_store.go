@@ -123,16 +123,3 @@ func (l *Ledger) itemStates(tx *gorm.DB, id string, gaps []string) (map[string]m
 	})
 	return states, err
 }
-
-// gapsByID reads gaps; those that are not there are left out.
-func (l *Ledger) gapsByID(tx *gorm.DB, ids []string) (map[string]models.Gap, error) {
-	found := make(map[string]models.Gap, len(ids))
-	err := eachChunk(ids, inChunk, func(chunk []string) error {
-		list, err := selectGaps(tx, l.sql("SELECT "+gapColumns+" FROM gaps WHERE id IN ").list(anys(chunk)...))
-		for _, g := range list {
-			found[g.ID] = g
-		}
-		return err
-	})
-	return found, err
-}

@@ -90,7 +90,9 @@ func TestBridgesOfTheKits(t *testing.T) {
 }
 
 // payoutRow is a row of feeFile that tells a payout.
-func payoutRow(id, amount, at string) string { return id + ",,payout,-" + amount + ",0,CNY,success," + at }
+func payoutRow(id, amount, at string) string {
+	return id + ",,payout,-" + amount + ",0,CNY,success," + at
+}
 
 // ofPayout is a payment's row that is part of a payout; its order and its book entry are made by paid.
 func ofPayout(id, at, payout string) string {

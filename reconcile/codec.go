@@ -27,7 +27,7 @@ func (c *codec) appendEntry(b []byte, e *models.Entry, at place) []byte {
 	b = appendNumbers(b, int64(at.file), at.row, int64(e.Line), e.OccurredAt.Unix(), int64(e.OccurredAt.Nanosecond()), e.Money.Minor, e.Fee.Minor,
 		e.FeeDue.Minor, e.Gross.Minor,
 		flagOf(e.Adjusts, flagAdjusts)|flagOf(e.Part, flagPart)|flagOf(e.Final, flagFinal), int64(len(e.Aliases)))
-	b = c.appendWords(b, string(e.Kind), string(e.Status), e.Money.Currency, e.Fee.Currency, e.Gross.Currency, e.FeeDue.Currency)
+	b = c.appendWords(b, string(e.Kind), string(e.Status), e.Money.Currency, e.Fee.Currency, e.FeeDue.Currency, e.Gross.Currency)
 	b = appendTexts(b, e.TransactionID, e.ParentID, e.OrderID, e.RefundOrderID, e.PayoutID, e.StatusText, e.UnknownKind)
 	return appendTexts(b, e.Aliases...)
 }
@@ -38,12 +38,12 @@ func (c *codec) entry(row string, e *models.Entry, at *place) error {
 	e.Line = int(r.number())
 	seconds := r.number()
 	e.OccurredAt = time.Unix(seconds, r.number()).UTC()
-	e.Money.Minor, e.Fee.Minor, e.Gross.Minor, e.FeeDue.Minor = r.number(), r.number(), r.number(), r.number()
+	e.Money.Minor, e.Fee.Minor, e.FeeDue.Minor, e.Gross.Minor = r.number(), r.number(), r.number(), r.number()
 	flags := r.number()
 	e.Adjusts, e.Part, e.Final = flags&flagAdjusts != 0, flags&flagPart != 0, flags&flagFinal != 0
 	aliases := r.number()
 	e.Kind, e.Status = models.TransactionKind(r.word()), models.TransactionStatus(r.word())
-	e.Money.Currency, e.Fee.Currency, e.Gross.Currency, e.FeeDue.Currency = r.word(), r.word(), r.word(), r.word()
+	e.Money.Currency, e.Fee.Currency, e.FeeDue.Currency, e.Gross.Currency = r.word(), r.word(), r.word(), r.word()
 	for _, text := range []*string{&e.TransactionID, &e.ParentID, &e.OrderID, &e.RefundOrderID, &e.PayoutID, &e.StatusText, &e.UnknownKind} {
 		*text = r.text()
 	}

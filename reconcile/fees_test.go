@@ -141,10 +141,10 @@ func TestFeeRulesHaveDays(t *testing.T) {
 // What becomes of the fee when its payment is refunded.
 func TestFeesOfRefunds(t *testing.T) {
 	for refunds, want := range map[reconcile.RefundFees]string{
-		"":                          "",
-		reconcile.FeesReturned:      "-0.45 for -0.59",
-		reconcile.FeesProportional:  "-0.45 for -0.29",
-		reconcile.FeesKept:          "-0.45 for 0.00",
+		"":                           "",
+		reconcile.FeesReturned:       "-0.45 for -0.59",
+		reconcile.FeesProportional:   "-0.45 for -0.29",
+		reconcile.FeesKept:           "-0.45 for 0.00",
 		"returned, with a tolerance": "",
 	} {
 		t.Run(string(refunds), func(t *testing.T) {

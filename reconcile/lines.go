@@ -93,3 +93,12 @@ func (l *lines) line(g *models.Gap) GapReport {
 	}
 	return line
 }
+
+func count[T any](list []T, which func(T) bool) (n int) {
+	for _, v := range list {
+		if which(v) {
+			n++
+		}
+	}
+	return n
+}

@@ -27,7 +27,7 @@ type paidKey struct {
 
 type paidSum struct {
 	count       int64
-	amount, fee wide
+	amount, fee sum
 }
 
 // addStep adds a row to the sums of its payout.
@@ -70,23 +70,6 @@ func (p *paidRows) of(k paidKey) *paidSum {
 	return p.last
 }
 
-// wide is a sum without a size limit that is cheap while it is small.
-type wide struct {
-	large big.Int
-	small int64
-}
-
-func (w *wide) add(n int64) {
-	sum := w.small + n
-	if n != 0 && (sum > w.small) != (n > 0) {
-		add(&w.large, w.small)
-		sum = n
-	}
-	w.small = sum
-}
-
-func (w *wide) sum() *big.Int { return new(big.Int).Add(&w.large, big.NewInt(w.small)) }
-
 // steps are the sums for the ledger, by payout, kind and currency. Of a payout that a report has all rows of, that report's count only.
 func (r *run) steps() []ledger.PayoutStep {
 	whole := map[string]bool{}
@@ -109,8 +92,8 @@ func (r *run) steps() []ledger.PayoutStep {
 			merged[k] = s
 		}
 		s.Count += sum.count
-		s.Amount.Add(s.Amount, sum.amount.sum())
-		s.Fee.Add(s.Fee, sum.fee.sum())
+		s.Amount.Add(s.Amount, sum.amount.value())
+		s.Fee.Add(s.Fee, sum.fee.value())
 	}
 	list := make([]ledger.PayoutStep, 0, len(merged))
 	for _, s := range merged {

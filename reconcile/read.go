@@ -130,8 +130,8 @@ func (r *run) take(s *sheet, e *models.Entry, at place) error {
 	if isIdle(e.Status) {
 		s.idle.row(e)
 	}
-	s.noteKind(&e)
-	r.addStep(&e, at.file)
+	s.noteKind(e)
+	r.addStep(e, at.file)
 	switch {
 	case e.Kind == models.Payout:
 		r.keepPayout(e, r.inputs[at.file].label)
@@ -153,7 +153,7 @@ func (r *run) take(s *sheet, e *models.Entry, at place) error {
 		}
 	}
 	r.compared++
-	r.feeDiffers(&e)
+	r.feeDiffers(e)
 	return r.match.entry(e, at)
 }
 

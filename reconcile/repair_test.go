@@ -155,4 +155,3 @@ func TestReversedRepair(t *testing.T) {
 		}
 	})
 }
-

@@ -159,8 +159,9 @@ type run struct {
 }
 
 func runOnce(ctx context.Context, book *ledger.Ledger, a Account, src Source, day Day, o Options, lease *ledger.Lease) (*Report, error) {
-	r := &run{book: book, account: a, day: day, progress: o.Progress, row: o.Row, stated: totals{}, idle: totals{}, booked: totals{}, payouts: map[string]ledger.Payout{},
-		used: map[name]bool{}, disputed: map[name][]models.Transaction{}, words: interner{}, controlTotals: controlAgree}
+	r := &run{book: book, account: a, day: day, progress: o.Progress, row: o.Row, stated: totals{}, idle: totals{}, booked: newTally(),
+		payouts: map[string]ledger.Payout{}, used: map[name]bool{}, disputed: map[name][]models.Transaction{}, words: interner{},
+		seen: map[string]bool{}, ran: map[string][]models.TransactionKind{}, controlTotals: controlAgree}
 	r.from, r.to = day.Bounds(a.Zone, a.Cut)
 	r.fees = feeRules(&r.account)
 	if err := r.findFiles(ctx, src); err != nil {

@@ -28,23 +28,12 @@ func (p *printer) bank(b *BankReport) {
 	if len(b.Matched) == 0 {
 		return
 	}
-	t := p.table("payout", "account", "paid", "amount", "came", "bank's reference", "amount", "bank fee", "found by")
+	t := p.table("payout", "account", "paid", "amount", "booked", "reference", "amount", "bank fee", "found by")
 	for _, m := range b.Matched {
-		var ids, accounts, paid, amounts, came, lines, sums []string
-		for _, o := range m.Payouts {
-			ids, accounts, paid = append(ids, Plain(o.PayoutID)), append(accounts, o.Account), append(paid, o.Date)
-			amounts = append(amounts, o.Amount+" "+o.Currency)
-		}
-		for _, l := range m.Lines {
-			came, lines, sums = append(came, l.Date), append(lines, Plain(l.Reference)), append(sums, l.Amount+" "+b.Currency)
-		}
-		fee := m.BankFee
-		if m.BankFee == m.Difference && strings.Trim(fee, "0.") == "" {
-			fee = ""
-		}
-		t.AppendRow(table.Row{block(ids), block(accounts), block(paid), block(amounts), block(came), block(lines), block(sums), fee, p.Lang.Word(m.How)})
+		t.AppendRow(p.bankMatch(b, m))
 	}
 	t.SetColumnConfigs(append(rightAligned(4, 4), rightAligned(7, 8)...))
+	p.line("")
 	p.lines(rendered(t))
 }
 

@@ -34,13 +34,6 @@ func (p *printer) bridges(title string, list []Bridge) {
 		}
 		return 0
 	})
-	for i := range list {
-		if i == bridgesMax {
-			p.line("  %s", p.Lang.Text("and %d more payouts: app payouts list, or --format json", len(list)-i))
-			return
-		}
-		return 0
-	})
 	if more := len(list) - bridgesMax; more > 0 {
 		defer p.line("  %s", p.Lang.Text("and %d more payouts: app payouts list, or --format json", more))
 		list = list[:bridgesMax]

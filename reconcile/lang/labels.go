@@ -2,10 +2,6 @@ package lang
 
 // labels are headings and lines of reports, by the English format.
 var labels = map[string]string{
-	// of the bank's statements
-	"%s to %s": "%s 至 %s", "statement %s of %s: %s": "对账单 %s（%s）：%s", ", %s before, %s %s after": "，期初 %s，期末 %s %s",
-	"%s announced and not booked: not counted": "%s 已预告未入账，未计入", "came": "到账", "bank's reference": "银行参考号", "bank fee": "银行费用", "found by": "匹配方式",
-
 	// of tables and pages
 	"account": "账户", "day": "日期", "result": "结果", "compared": "比对行数", "matched": "相符", "gaps": "差异", "carried": "结转", "healed": "已消除",
 	"of": "类型", "currency": "币种", "statement": "账单", "book": "账簿", "amount": "金额", "fee": "手续费", "difference": "差额", "step": "项目",
@@ -29,6 +25,9 @@ var labels = map[string]string{
 	"%s announced and not booked: not counted": "%s已预告未记账：不计", "came": "到账日", "bank's reference": "银行附言", "bank fee": "银行费用",
 	"found by": "匹配依据", "Bank": "银行",
 
+	// of a bank account
+	", %s before, %s after": "，期初 %s，期末 %s", "booked": "入账日", "reference": "银行流水号",
+
 	// lines of a run
 	"could not be run":          "未能对账",
 	"no new statement":          "没有新账单",
@@ -44,10 +43,6 @@ var labels = map[string]string{
 	"no gaps":        "没有差异",
 	"%s, %s ago":     "%s，%s前",
 	"  (%s, row %d)": "（%s 第 %d 行）",
-
-	// of a bank account
-	"statement %s of %s: %s": "账单 %s（%s）：%s", ", %s before, %s after": "，期初 %s，期末 %s", "booked": "入账日", "reference": "银行流水号",
-	"bank fee": "银行手续费", "found by": "匹配方式", "%s announced and not booked: not counted": "%s 已预告未入账：不计",
 
 	// columns of CSV and XLSX; those that `app gaps apply` reads are spelled alike in every language
 	"date": "业务日期", "differs": "不符项", "entry_kind": "交易类型", "transaction_id": "交易号", "order_id": "订单号", "parent_id": "原付款号",

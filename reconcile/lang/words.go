@@ -39,13 +39,13 @@ var words = map[string]string{
 	"a summary report": "汇总报表", "a summary": "汇总", "a trade bill": "交易账单", "a transaction detail report": "交易明细报表",
 	"a balance report or activity download": "余额报表或活动下载",
 
-	// how a line of the bank was matched, and which way it went
-	"booked": "已入账", "reversal": "冲正", "reference": "附言", "sum": "合并入账", "parts": "分笔入账", "credit": "收入", "debit": "支出",
+	// a line of the bank
+	"booked": "已入账", "reversal": "冲正", "credit": "收入", "debit": "支出",
 
 	"order": "订单", "orders": "订单", "gap": "差异", "row": "行", "rows": "行", "transaction": "交易", "transactions": "交易",
 }
 
 // counted are things behind their number.
 var counted = map[string]string{
-	"line": "行", "row": "行", "gap": "处差异", "transaction": "笔交易", "day": "天", "run": "次对账", "payout": "笔结算",
+	"row": "行", "line": "行", "gap": "处差异", "transaction": "笔交易", "day": "天", "run": "次对账", "payout": "笔结算",
 }
