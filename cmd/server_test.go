@@ -111,8 +111,9 @@ type response struct {
 // do sends a request and reads the whole answer.
 func (s *server) do(req *http.Request) (response, string) {
 	s.t.Helper()
-	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, Timeout: 20 * time.Second}
-	defer client.CloseIdleConnections()
+	// a connection of its own: one that is shared may be closed by another request's end while it is taken
+	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, Timeout: 20 * time.Second,
+		Transport: &http.Transport{DisableKeepAlives: true}}
 	resp, err := client.Do(req)
 	if err != nil {
 		s.t.Fatal(err)
