@@ -3,7 +3,6 @@ package ledger
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"hash"
 	"strconv"
 	"strings"
 
@@ -52,6 +51,3 @@ func netstrings(parts ...string) []byte {
 	}
 	return out
 }
-
-// writeNetstrings adds parts to what is hashed, which never fails.
-func writeNetstrings(h hash.Hash, parts ...string) { _, _ = h.Write(netstrings(parts...)) }

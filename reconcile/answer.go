@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"time"
 
@@ -91,8 +92,8 @@ func (r *run) answered(ctx context.Context, now time.Time) (*Report, error) {
 		return nil, err
 	}
 	var a answer
-	if json.Unmarshal([]byte(text), &a) != nil {
-		return nil, nil
+	if err := json.Unmarshal([]byte(text), &a); err != nil {
+		return nil, fmt.Errorf("the answer kept of %s, %s: %w; run the day with --force", r.account.Name, r.day, err)
 	}
 	return r.again(ctx, &a, now)
 }
