@@ -21,6 +21,7 @@ type merged struct {
 	before  []*GapFacts    // of each that was stored and stood or said otherwise
 	settled map[string]bool
 	ended   []*models.Gap // of Healed, those that this run ends
+	changed bool          // a row differs from what is stored, but for the run that saw it last
 }
 
 type fate byte
@@ -53,7 +54,7 @@ func merge(run *models.Run, f *Findings, each func(func(models.Gap)) error) (*me
 		case fateAccepted:
 			continue
 		case fateNew:
-			m.New[g.ID], m.Changed = true, true
+			m.New[g.ID], m.changed = true, true
 			g.FirstRun, g.FirstSeen = run.ID, micros(run.CreatedAt)
 		}
 		g.LastRun = run.ID
@@ -94,7 +95,7 @@ func (m *merged) again(i int, was models.Gap) {
 	if !same || g.State != was.State {
 		m.before[i] = factsBefore(&was, same)
 	}
-	m.Changed = m.Changed || g.State != was.State || g.DecidedOn != was.DecidedOn || !same || !slices.Equal(g.WaitsFor, was.WaitsFor)
+	m.changed = m.changed || g.State != was.State || g.DecidedOn != was.DecidedOn || !same || !slices.Equal(g.WaitsFor, was.WaitsFor)
 }
 
 // factsBefore leaves out what the gap says when it says the same still.
@@ -124,7 +125,7 @@ func (m *merged) heal(was models.Gap, own bool) {
 	if !own {
 		was.DecidedOn = m.run.Date
 	}
-	m.Changed = true
+	m.changed = true
 	m.Healed = append(m.Healed, &was)
 	m.ended = append(m.ended, &was)
 }

@@ -84,23 +84,21 @@ func (l *Ledger) KeepAnswer(ctx context.Context, account, date, key, answer stri
 	return err
 }
 
-// Answer is the answer kept under a key; "" for none.
-func (l *Ledger) Answer(ctx context.Context, account, date, key string) (answer string, err error) {
-	b := l.sql("SELECT answer FROM answers WHERE account = ").arg(account).add(" AND date = ").arg(date).add(" AND key = ").arg(key)
-	err = query(l.read.WithContext(ctx), b.String(), b.args, func(rows *sql.Rows) error { return rows.Scan(&answer) })
-	return answer, err
+// Answer is the answer kept for an account and date, with its key; "" for none.
+func (l *Ledger) Answer(ctx context.Context, account, date string) (key, answer string, err error) {
+	b := l.sql("SELECT key, answer FROM answers WHERE account = ").arg(account).add(" AND date = ").arg(date)
+	err = query(l.read.WithContext(ctx), b.String(), b.args, func(rows *sql.Rows) error { return rows.Scan(&key, &answer) })
+	return key, answer, err
 }
 
-// FoundGaps reads the gaps that a saved run has found, as they are by now: those that it was the last to see, and those of its date that
-// people have resolved, which it may have found too.
-func (l *Ledger) FoundGaps(ctx context.Context, run models.Run, each func(models.Gap)) error {
-	b := l.sql("SELECT " + gapColumns + " FROM gaps WHERE account = ").arg(run.Account).add(" AND (last_run = ").arg(run.ID)
-	b.add(" OR state = 'resolved' AND healed_run = '') AND (date = ").arg(run.Date).add(" OR decided_on = ").arg(run.Date).add(") ORDER BY id")
+// GapsOf reads all gaps of an account and date, by id, without loading them all.
+func (l *Ledger) GapsOf(ctx context.Context, account, date string, each func(models.Gap) error) error {
+	b := l.sql("SELECT " + gapColumns + " FROM gaps WHERE account = ").arg(account).add(" AND date = ").arg(date).add(" ORDER BY id")
 	return query(l.read.WithContext(ctx), b.String(), b.args, func(rows *sql.Rows) error {
 		g, err := scanGap(rows)
-		if err == nil {
-			each(g)
+		if err != nil {
+			return err
 		}
-		return err
+		return each(g)
 	})
 }

@@ -73,7 +73,6 @@ type Saved struct {
 	Accepted []models.Gap    // found as before, but resolved by a person: not open again
 	Healed   []*models.Gap   // no longer found, or settled by this run
 	New      map[string]bool // ids of gaps that no run had found before
-	Changed  bool            // something differs from what is stored, but for the run that saw it last
 	Kept     bool            // nothing new was learnt: nothing was written, and the run is the earlier one
 }
 
@@ -129,7 +128,7 @@ func (l *Ledger) saveRun(tx *gorm.DB, run *models.Run, f *Findings, describe fun
 	if err := describe(run, m.Saved); err != nil {
 		return Saved{}, err
 	}
-	if run.Fingerprint == last.Fingerprint && !m.Changed {
+	if run.Fingerprint == last.Fingerprint && !m.changed {
 		run.ID, run.CreatedAt = last.ID, last.CreatedAt
 		m.Kept = true
 		return m.Saved, errors.Join(describe(run, m.Saved), errNothingNew)

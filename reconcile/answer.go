@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"paybook/ledger"
@@ -24,11 +25,10 @@ const answerSlack = 5 * time.Minute
 
 // answer is what is kept of a run beside its gaps.
 type answer struct {
-	Report  Report                   `json:"report"` // without gaps
-	Kinds   []models.TransactionKind `json:"kinds"`
-	Carried []string                 `json:"carried"` // ids of gaps
-	// Accepted are ids of gaps that were found, and that people had resolved before.
-	Accepted []string `json:"accepted"`
+	Report   Report   `json:"report"`   // without gaps
+	Gaps     int      `json:"gaps"`     // that were open
+	Carried  []string `json:"carried"`  // ids of gaps
+	Accepted []string `json:"accepted"` // of gaps that were found, and that people had resolved before
 }
 
 // question is what a run is made of, but for its files' rows and the book's.
@@ -78,58 +78,141 @@ func (r *run) key(q question) (string, error) {
 	return hexOf(sum), err
 }
 
-// answered is the report of a day about which nothing has changed; nil when it must be run.
-func (r *run) answered(ctx context.Context, now time.Time) (*Report, error) {
-	if !r.answerable() {
-		return nil, nil
-	}
-	key, err := r.key(r.question)
-	if err != nil {
-		return nil, err
-	}
-	text, err := r.book.Answer(ctx, r.account.Name, r.day.String(), key)
-	if err != nil || text == "" {
-		return nil, err
-	}
-	var a answer
-	if err := json.Unmarshal([]byte(text), &a); err != nil {
-		return nil, fmt.Errorf("the answer kept of %s, %s: %w; run the day with --force", r.account.Name, r.day, err)
-	}
-	return r.again(ctx, &a, now)
+// recalled is an answer with the gaps as they are by now, read while the files are being hashed: which answer is wanted is known only then.
+type recalled struct {
+	key    string
+	report *Report // nil: none that still holds
+	err    error
 }
 
-// again makes the report of the gaps as they are by now: people may have decided some.
-func (r *run) again(ctx context.Context, a *answer, now time.Time) (*Report, error) {
-	run := models.Run{ID: a.Report.RunID, Account: r.account.Name, Provider: r.account.ProviderName, Date: r.day.String(), CreatedAt: now}
-	found := ledger.Findings{Kinds: a.Kinds}
-	accepted, carried := setOf(a.Accepted), setOf(a.Carried)
-	decided := false // by people, since
-	err := r.book.FoundGaps(ctx, run, func(g models.Gap) {
-		switch resolved := g.State == models.GapResolved; {
-		case resolved != accepted[g.ID]:
-			decided = decided || g.LastRun == run.ID
-			return
-		case carried[g.ID]:
-			g.State = models.GapCarried
-		default:
-			g.State = models.GapOpen
+// findOrRecall finds and hashes the day's files. The report is not nil when that is all there is to do.
+func (r *run) findOrRecall(ctx context.Context, src Source, o Options) (*Report, error) {
+	if o.DryRun || o.Force || o.Row != nil || !r.answerable() {
+		return nil, r.findFiles(ctx, src)
+	}
+	reading, stop := context.WithCancel(ctx)
+	defer stop()
+	answer := r.recall(reading, o.Now())
+	if err := r.findFiles(ctx, src); err != nil {
+		stop()
+		<-answer
+		return nil, err
+	}
+	got := <-answer
+	if got.err != nil || got.report == nil {
+		return nil, got.err
+	}
+	key, err := r.key(r.question)
+	if err != nil || key != got.key {
+		return nil, err
+	}
+	return got.report, nil
+}
+
+// recall begins to read the day's answer.
+func (r *run) recall(ctx context.Context, now time.Time) <-chan recalled {
+	done := make(chan recalled, 1)
+	go func() {
+		var got recalled
+		var text string
+		if got.key, text, got.err = r.book.Answer(ctx, r.account.Name, r.day.String()); got.err == nil && text != "" {
+			var a answer
+			if got.err = json.Unmarshal([]byte(text), &a); got.err != nil {
+				got.err = fmt.Errorf("the answer kept of %s, %s: %w; run the day with --force", r.account.Name, r.day, got.err)
+			} else {
+				got.report, got.err = r.again(ctx, &a, now)
+			}
 		}
-		found.Many = append(found.Many, &g)
+		done <- got
+	}()
+	return done
+}
+
+// again puts the gaps as they are by now into the answer's report. It is nil when they are not as the run has left them: people have
+// decided one, an order has moved, a callback has come.
+func (r *run) again(ctx context.Context, a *answer, now time.Time) (*Report, error) {
+	report, words, same := &a.Report, interner{}, true
+	report.Gaps = make([]GapReport, 0, a.Gaps)
+	accepted, carried := setOf(a.Accepted), setOf(a.Carried)
+	lines := &lines{zone: r.account.Zone, words: words, date: r.day.String(), now: now}
+	var chunk []*models.Gap
+	check := func() (err error) {
+		if same && len(chunk) > 0 {
+			same, err = r.stillSo(ctx, chunk)
+		}
+		chunk = chunk[:0]
+		return err
+	}
+	err := r.book.GapsOf(ctx, r.account.Name, r.day.String(), func(g models.Gap) error {
+		list, found := foundIn(&g, a.Report.RunID, accepted, carried)
+		if same = same && found; list < 0 || !same {
+			return nil
+		}
+		words.share(&g)
+		to := report.lists()[list]
+		if *to = append(*to, lines.line(&g)); list == listHealed {
+			return nil
+		}
+		if chunk = append(chunk, &g); len(chunk) < bookChunk {
+			return nil
+		}
+		return check()
 	})
-	if err != nil || decided {
+	if err == nil {
+		err = check()
+	}
+	if err != nil || !same || len(report.Gaps) != a.Gaps || len(report.Carried) != len(a.Carried) || len(report.Accepted) != len(a.Accepted) {
 		return nil, err
 	}
-	if same, err := r.stillSo(ctx, found.Many); err != nil || !same {
-		return nil, err
+	slices.SortFunc(report.Gaps, compareLines)
+	slices.SortFunc(report.Carried, compareLines)
+	return report, nil
+}
+
+// foundIn is the list of the report that a gap of the day belongs to, -1 for none. same is false when it is not as the run has left it.
+func foundIn(g *models.Gap, run string, accepted, carried map[string]bool) (list int, same bool) {
+	resolved := g.State == models.GapResolved
+	switch {
+	case resolved && g.HealedRun != "":
+		return listHealed, true
+	case resolved && accepted[g.ID]:
+		return listAccepted, true
+	case resolved: // by people: since, or not found any more
+		return -1, g.LastRun != run
+	case g.LastRun != run || (g.State == models.GapCarried) != carried[g.ID]:
+		return -1, false
+	case carried[g.ID]:
+		return listCarried, true
 	}
-	saved, err := r.book.PreviewRun(ctx, run, found)
-	if err != nil || saved.Changed || len(saved.Left) > 0 || len(saved.Accepted) != len(accepted) {
-		return nil, err
+	return listGaps, true
+}
+
+// stillSo says whether the orders of the gaps are as the gaps say, and what the book did not have is still not there.
+func (r *run) stillSo(ctx context.Context, gaps []*models.Gap) (same bool, err error) {
+	orders, names := []string{}, map[ledger.Name]bool{}
+	for _, g := range gaps {
+		if g.OrderID != "" {
+			orders = append(orders, g.OrderID)
+		}
+		if g.Ledger == nil {
+			for _, n := range (&held{Entry: entryOf(g)}).names() {
+				names[r.name(n)] = true
+			}
+			names[r.name(name{g.EntryKind, g.RefundOrderID})] = true
+		}
 	}
-	lines := r.lines(&saved, run.Date, now)
-	report := a.Report
-	lines.judge(&report)
-	return lines.move(&report), nil
+	slices.Sort(orders)
+	known, err := r.book.Orders(ctx, slices.Compact(orders))
+	if err != nil {
+		return false, err
+	}
+	for _, g := range gaps {
+		if !sameOrder(g, known) {
+			return false, nil
+		}
+	}
+	rows, err := r.book.FindTransactions(ctx, names)
+	return len(rows) == 0, err
 }
 
 func setOf(ids []string) map[string]bool {
@@ -140,38 +223,18 @@ func setOf(ids []string) map[string]bool {
 	return set
 }
 
-// stillSo says whether the orders of the gaps are as the gaps say, and what the book did not have is still not there.
-func (r *run) stillSo(ctx context.Context, gaps []*models.Gap) (same bool, err error) {
-	same = true
-	err = eachChunk(gaps, bookChunk, func(chunk []*models.Gap) error {
-		if !same {
-			return nil
+// share keeps one copy of the words that very many gaps from the book have in common.
+func (in interner) share(g *models.Gap) {
+	g.Account, g.Date, g.FirstRun, g.LastRun = in.word(g.Account), in.word(g.Date), in.word(g.FirstRun), in.word(g.LastRun)
+	g.Kind, g.EntryKind = models.GapKind(in.word(string(g.Kind))), models.TransactionKind(in.word(string(g.EntryKind)))
+	for _, side := range []*models.Side{g.Statement, g.Ledger, g.Order} {
+		if side != nil {
+			side.Currency, side.Status, side.File = in.word(side.Currency), in.word(side.Status), in.word(side.File)
 		}
-		orders, names := []string{}, map[ledger.Name]bool{}
-		for _, g := range chunk {
-			if g.OrderID != "" {
-				orders = append(orders, g.OrderID)
-			}
-			if g.Ledger == nil {
-				for _, n := range (&held{Entry: entryOf(g)}).names() {
-					names[r.name(n)] = true
-				}
-				names[r.name(name{g.EntryKind, g.RefundOrderID})] = g.RefundOrderID != ""
-			}
-		}
-		slices.Sort(orders)
-		known, err := r.book.Orders(ctx, slices.Compact(orders))
-		if err != nil {
-			return err
-		}
-		for _, g := range chunk {
-			same = same && sameOrder(g, known)
-		}
-		rows, err := r.book.FindTransactions(ctx, names)
-		same = same && len(rows) == 0
-		return err
-	})
-	return same, err
+	}
+	if g.OrderID == "" || !strings.Contains(g.Next, g.OrderID) { // the same for all
+		g.Next = in.word(g.Next)
+	}
 }
 
 func sameOrder(g *models.Gap, known map[string]models.Order) bool {
@@ -182,14 +245,13 @@ func sameOrder(g *models.Gap, known map[string]models.Order) bool {
 	return *g.Order == bookedOrder(&o)
 }
 
-// keepAnswer keeps what the run has found for the next time, unless something in it hangs on what is not watched. kept: the run has
-// learnt nothing new, so that no turn of the account was taken.
-func (r *run) keepAnswer(ctx context.Context, report *Report, saved *ledger.Saved, kinds []models.TransactionKind) error {
+// keepAnswer keeps what the run has found for the next time, unless something in it hangs on what is not watched.
+func (r *run) keepAnswer(ctx context.Context, report *Report, saved *ledger.Saved) error {
 	plain := !r.far && len(r.others)+len(r.left)+len(saved.Left)+len(report.Bridges)+len(report.NotPaidOut)+report.Payouts == 0
 	if !plain || !r.answerable() {
 		return nil
 	}
-	a := answer{Report: report.head(), Kinds: kinds}
+	a := answer{Report: report.head(), Gaps: len(report.Gaps)}
 	for i := range report.Carried {
 		a.Carried = append(a.Carried, report.Carried[i].ID)
 	}
@@ -201,7 +263,7 @@ func (r *run) keepAnswer(ctx context.Context, report *Report, saved *ledger.Save
 		return err
 	}
 	after := r.question
-	if !saved.Kept {
+	if !saved.Kept { // else nothing new was learnt, and no turn of the account taken
 		after.turn++
 	}
 	key, err := r.key(after)

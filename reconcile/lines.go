@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"cmp"
 	"iter"
 	"slices"
 	"time"
@@ -12,16 +13,25 @@ import (
 // lines are a report's gaps before they are put into it. There may be very many: the report is made when all has been written, and till
 // then each is made when it is looked at.
 type lines struct {
-	run   *run
 	lists [4][]*models.Gap // as Report.lists has them
 	isNew map[string]bool
 	gone  bool // each gap is let go when its line is made
+	zone  *time.Location
+	words interner
 	date  string
 	now   time.Time
 }
 
+// The lists of a report.
+const (
+	listGaps = iota
+	listCarried
+	listHealed
+	listAccepted
+)
+
 func (r *run) lines(saved *ledger.Saved, date string, now time.Time) *lines {
-	l := &lines{run: r, isNew: saved.New, date: date, now: now}
+	l := &lines{zone: r.account.Zone, words: r.words, isNew: saved.New, date: date, now: now}
 	found := slices.Clone(saved.Gaps)
 	for i := range saved.Left {
 		found = append(found, &saved.Left[i])
@@ -29,14 +39,14 @@ func (r *run) lines(saved *ledger.Saved, date string, now time.Time) *lines {
 	sortGaps(found)
 	for _, g := range found {
 		if g.State == models.GapOpen {
-			l.lists[0] = append(l.lists[0], g)
+			l.lists[listGaps] = append(l.lists[listGaps], g)
 		} else {
-			l.lists[1] = append(l.lists[1], g)
+			l.lists[listCarried] = append(l.lists[listCarried], g)
 		}
 	}
-	l.lists[2] = saved.Healed
+	l.lists[listHealed] = saved.Healed
 	for i := range saved.Accepted {
-		l.lists[3] = append(l.lists[3], &saved.Accepted[i])
+		l.lists[listAccepted] = append(l.lists[listAccepted], &saved.Accepted[i])
 	}
 	return l
 }
@@ -60,7 +70,7 @@ func (l *lines) all() iter.Seq2[int, GapReport] {
 // judge says in the report what the lines come to.
 func (l *lines) judge(report *Report) {
 	report.Summary, report.Result = map[models.GapKind]int{}, models.Balanced
-	for _, g := range l.lists[0] {
+	for _, g := range l.lists[listGaps] {
 		report.Summary[g.Kind]++
 		report.Result = models.Gapped
 	}
@@ -80,18 +90,25 @@ func (l *lines) fill(report *Report) *Report {
 
 // move is fill that lets each gap go for its line: there is no room for very many of both.
 func (l *lines) move(report *Report) *Report {
-	l.run.gaps, l.gone = nil, true
+	l.gone = true
 	return l.fill(report)
 }
 
 // line is a gap as the report of its run has it.
 func (l *lines) line(g *models.Gap) GapReport {
-	line := NewGapReport(*g, l.run.account.Zone, l.now)
-	line.Account, line.New, line.FirstSeen, line.Overdue = "", l.isNew[g.ID], l.run.words.word(line.FirstSeen), nil
+	line := NewGapReport(*g, l.zone, l.now)
+	line.Account, line.New, line.FirstSeen, line.Overdue = "", l.isNew[g.ID], l.words.word(line.FirstSeen), nil
 	if g.Date == l.date {
 		line.Date = ""
 	}
 	return line
+}
+
+// compareLines puts the lines of one date in the order of sortGaps.
+func compareLines(a, b GapReport) int {
+	return cmp.Or(cmp.Compare(slices.Index(gapKinds, a.Kind), slices.Index(gapKinds, b.Kind)),
+		cmp.Compare(slices.Index(kindOrder, a.EntryKind), slices.Index(kindOrder, b.EntryKind)),
+		cmp.Compare(a.TransactionID, b.TransactionID), cmp.Compare(a.ID, b.ID))
 }
 
 func count[T any](list []T, which func(T) bool) (n int) {

@@ -164,9 +164,6 @@ func runOnce(ctx context.Context, book *ledger.Ledger, a Account, src Source, da
 		seen: map[string]bool{}, ran: map[string][]models.TransactionKind{}, controlTotals: controlAgree}
 	r.from, r.to = day.Bounds(a.Zone, a.Cut)
 	r.fees = feeRules(&r.account)
-	if err := r.findFiles(ctx, src); err != nil {
-		return nil, err
-	}
 	if !o.DryRun {
 		if _, err := book.Sweep(ctx); err != nil { // what waits for its order and can be placed by now is no gap
 			return nil, err
@@ -175,10 +172,8 @@ func runOnce(ctx context.Context, book *ledger.Ledger, a Account, src Source, da
 	if err := r.ask(ctx); err != nil {
 		return nil, err
 	}
-	if !o.DryRun && !o.Force && o.Row == nil {
-		if report, err := r.answered(ctx, o.Now()); report != nil || err != nil {
-			return report, err
-		}
+	if report, err := r.findOrRecall(ctx, src, o); report != nil || err != nil {
+		return report, err
 	}
 	if err := r.compare(ctx); err != nil {
 		return nil, err

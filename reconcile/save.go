@@ -40,7 +40,9 @@ func (r *run) save(ctx context.Context, o Options, lease *ledger.Lease) (*Report
 			return nil, err
 		}
 		lines := r.lines(&saved, run.Date, now)
-		return lines.move(r.report(&run, saved, lines)), nil
+		report := r.report(&run, saved, lines)
+		r.gaps, found.Many = nil, nil
+		return lines.move(report), nil
 	}
 	var report *Report
 	var lines *lines
@@ -54,8 +56,9 @@ func (r *run) save(ctx context.Context, o Options, lease *ledger.Lease) (*Report
 		return nil, err
 	}
 	// The answer is only there to be quick the next time: that it could not be kept takes nothing away from the run.
+	r.gaps, found.Many = nil, nil
 	report = lines.move(report)
-	_ = r.keepAnswer(ctx, report, &saved, found.Kinds)
+	_ = r.keepAnswer(ctx, report, &saved)
 	return report, nil
 }
 
