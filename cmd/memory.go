@@ -12,7 +12,7 @@ import (
 // use, so that it is the same on a small day and a large one; when more than that comes to be in use, which only very many gaps do, it
 // may grow by a part of what is.
 const (
-	memoryRoom   = 56 << 20 // bytes
+	memoryRoom   = 54 << 20 // bytes
 	liveCrowded  = 64 << 20 // bytes in use that leave too little of the room
 	growCrowded  = 33       // percent of what is in use
 	liveHeapName = "/gc/heap/live:bytes"

@@ -211,3 +211,27 @@ func decide(t testing.TB, b *ledger.Ledger, id string, resolved bool) {
 		t.Fatal(err)
 	}
 }
+
+// TestReportReadBack: a report of very many gaps is made of what was saved, and is the same as one that is not.
+func TestReportReadBack(t *testing.T) {
+	const at = " 2024-11-28 10:00:00 "
+	b, a := sqlite(t), newAsked(t)
+	a.Settings = ""
+	paid(t, b, "p1"+at, "p2"+at, "p4"+at, "q1 2024-11-28 23:59:58")
+	file := statement(t, "p1"+at, "p2"+at+"21.00", "p3"+at)
+	// of the day before: carried, and to be decided by this day's run
+	a.run(t, b, "2024-11-27", false, statement(t, "p0 2024-11-27 23:59:58"))
+	few, _ := a.run(t, b, "2024-11-28", false, file)
+	few.RunID = ""
+	was := reconcile.SetManyLines(1)
+	defer reconcile.SetManyLines(was)
+	many, _ := a.run(t, b, "2024-11-28", false, file)
+	if neutral(t, many) != neutral(t, few) || len(many.Gaps) != 4 {
+		t.Errorf("read back:\n%s\nwant:\n%s", neutral(t, many), neutral(t, few))
+	}
+	decide(t, b, many.Gaps[1].ID, true)
+	resolved, _ := a.run(t, b, "2024-11-28", false, file)
+	if len(resolved.Gaps) != 3 || len(resolved.Accepted) != 1 || resolved.Accepted[0].Resolution == "" {
+		t.Errorf("once one is resolved: gaps %q, accepted %q", gapLines(resolved.Gaps), gapLines(resolved.Accepted))
+	}
+}

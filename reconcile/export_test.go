@@ -34,3 +34,10 @@ func SetWaitingMax(n int) int {
 	waitingMax = n
 	return was
 }
+
+// SetManyLines sets how many gaps are read back for the report, and returns how many were before.
+func SetManyLines(n int) int {
+	was := manyLines
+	manyLines = n
+	return was
+}

@@ -55,9 +55,13 @@ func (r *run) save(ctx context.Context, o Options, lease *ledger.Lease) (*Report
 	if err != nil {
 		return nil, err
 	}
+	r.gaps, found.Many, saved.Gaps, saved.New = nil, nil, nil, nil
+	if len(lines.lists[listGaps]) < manyLines {
+		report = lines.move(report)
+	} else if report, err = lines.readBack(ctx, r.book, r.account.Name, report); err != nil {
+		return nil, err
+	}
 	// The answer is only there to be quick the next time: that it could not be kept takes nothing away from the run.
-	r.gaps, found.Many = nil, nil
-	report = lines.move(report)
 	_ = r.keepAnswer(ctx, report, &saved)
 	return report, nil
 }
