@@ -40,7 +40,8 @@ func newReconcileCommand(a *app) *cobra.Command {
 		Short: "Compare the book with the providers' statements of one day",
 		Long: `Compare the book with the providers' statements of one business day, account by account, and keep what differs as gaps. The statement
 files are found by the account's "statements" patterns, fetched as its "fetch" says, or named by --statement. The same files again
-change nothing; a corrected file rewrites the open gaps. An account that cannot be run does not stop the others.
+change nothing, and a day about which nothing has changed is answered by what the last run of it has found, at once (--force makes the
+run in full); a corrected file rewrites the open gaps. An account that cannot be run does not stop the others.
 
 --repair plans what would be booked to close the open gaps, why, and what the shop would be told, and keeps the plan for ` + "`app repair`" + `.
 --repair=apply books it, by the way of a callback, and runs the day once more; where repair.approvals is 2, only if another person has

@@ -48,7 +48,7 @@ func TestCopyDecoder(t *testing.T) {
 			t.Errorf("cut into pieces of %d bytes: %v\n%s", size, err, got)
 		}
 	}
-	for n := range len(stream) {
+	for n := range stream {
 		if _, err := decode(stream[:n], 16); !errors.Is(err, errCopy) {
 			t.Errorf("after %d of %d bytes: %v", n, len(stream), err)
 		}

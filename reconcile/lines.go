@@ -89,8 +89,7 @@ func (l *lines) readBack(ctx context.Context, book *ledger.Ledger, account strin
 			report.Gaps[i] = l.line(g)
 		}
 	}
-	l.lists[listGaps], gaps = nil, nil
-	l.words = interner{}
+	l.lists[listGaps], l.words = nil, interner{}
 	err := book.GapsOf(ctx, account, l.date, func(g models.Gap) error {
 		if i, wanted := at[g.ID]; wanted {
 			l.words.share(&g)

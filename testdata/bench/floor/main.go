@@ -37,7 +37,7 @@ func run(ctx context.Context, database, account, begins string) error {
 	if err != nil {
 		return err
 	}
-	defer conn.Close(ctx)
+	defer func() { _ = conn.Close(ctx) }() // the rows are read by then
 	name, err := conn.PgConn().EscapeString(account)
 	if err != nil {
 		return err
