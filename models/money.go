@@ -26,7 +26,7 @@ const amountTextMax = 40
 // ParseMajor reads a plain decimal in major units ("19.9", "19.99", "-5.00", "12800"), as people and statements write it.
 // More decimals than the currency has are refused unless they are zeros ("19.990" is 19.99 CNY). No exponent, no separator.
 func ParseMajor(text, currency string) (Money, error) {
-	cur, err := ParseCurrency(currency)
+	cur, err := parseCurrency(currency)
 	if err != nil {
 		return Money{}, err
 	}
@@ -36,7 +36,7 @@ func ParseMajor(text, currency string) (Money, error) {
 // ParseMinor reads an integer number of the provider's minor units. digits is how many decimals the provider's minor unit
 // stands for, which is not always ISO's (Stripe: ISK has 2); a fraction of our own minor unit is refused, not rounded.
 func ParseMinor(text, currency string, digits int) (Money, error) {
-	cur, err := ParseCurrency(currency)
+	cur, err := parseCurrency(currency)
 	if err != nil {
 		return Money{}, err
 	}
@@ -47,7 +47,7 @@ func ParseMinor(text, currency string, digits int) (Money, error) {
 }
 
 // parseScaled reads text × 10^-scale major units of cur.
-func parseScaled(text, cur string, scale int) (Money, error) {
+func parseScaled(text string, cur currency, scale int) (Money, error) {
 	bad := func(why string) (Money, error) {
 		return Money{}, fmt.Errorf("%w: %q: %s", ErrAmount, clip(text), why)
 	}
@@ -59,25 +59,25 @@ func parseScaled(text, cur string, scale int) (Money, error) {
 	if whole == "" || !digitsOnly(whole) || dotted && (frac == "" || !digitsOnly(frac)) {
 		return bad("a plain decimal such as 1234.56 expected")
 	}
-	if n, ok := shortMinor(whole, frac, Digits(cur)-scale); ok {
+	if n, ok := shortMinor(whole, frac, cur.digits-scale); ok {
 		if len(body) < len(text) {
 			n = -n
 		}
-		return Money{Minor: n, Currency: cur}, nil
+		return Money{Minor: n, Currency: cur.code}, nil
 	}
 	d, err := decimal.NewFromString(text)
 	if err != nil {
 		return bad("a plain decimal such as 1234.56 expected")
 	}
-	minor := d.Shift(int32(Digits(cur) - scale))
+	minor := d.Shift(int32(cur.digits - scale))
 	if !minor.IsInteger() {
-		return bad(fmt.Sprintf("%s has %d decimals", cur, Digits(cur)))
+		return bad(fmt.Sprintf("%s has %d decimals", cur.code, cur.digits))
 	}
 	n := minor.BigInt()
 	if !n.IsInt64() || n.Cmp(minInt64) == 0 { // the smallest int64 has no positive twin
 		return bad("out of range")
 	}
-	return Money{Minor: n.Int64(), Currency: cur}, nil
+	return Money{Minor: n.Int64(), Currency: cur.code}, nil
 }
 
 // shortMinor reads the usual sum, which fits int64, without big numbers: they would cost more than all else about a
@@ -108,23 +108,34 @@ var minInt64 = big.NewInt(-1 << 63)
 // ParseCurrency returns the ISO code in upper case. A code we do not know is refused: guessing two decimals for it would
 // book a hundredth or a hundredfold.
 func ParseCurrency(code string) (string, error) {
-	known, ok := currencyCodes[code]
+	known, err := parseCurrency(code)
+	return known.code, err
+}
+
+// currency is a code with its decimals.
+type currency struct {
+	code   string
+	digits int
+}
+
+func parseCurrency(code string) (currency, error) {
+	known, ok := currencies[code]
 	if !ok {
-		known, ok = currencyCodes[strings.ToUpper(strings.TrimSpace(code))]
+		known, ok = currencies[strings.ToUpper(strings.TrimSpace(code))]
 	}
 	if !ok {
-		return "", fmt.Errorf("%w: currency %q is not an ISO 4217 code", ErrAmount, clip(code))
+		return currency{}, fmt.Errorf("%w: currency %q is not an ISO 4217 code", ErrAmount, clip(code))
 	}
 	return known, nil
 }
 
-// currencyCodes gives every sum the same copy of its code: a part of a file's row would keep the whole row in memory.
-var currencyCodes = func() map[string]string {
-	codes := make(map[string]string, len(currencyDigits))
-	for code := range currencyDigits {
-		codes[code] = code
+// currencies gives every sum the same copy of its code: a part of a file's row would keep the whole row in memory.
+var currencies = func() map[string]currency {
+	known := make(map[string]currency, len(currencyDigits))
+	for code, digits := range currencyDigits {
+		known[code] = currency{code, digits}
 	}
-	return codes
+	return known
 }()
 
 // Digits is the number of decimals of a currency that ParseCurrency accepted: JPY 0, CNY 2, KWD 3. Unknown: 2, for printing only.

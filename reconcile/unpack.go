@@ -65,7 +65,7 @@ func newMark() *maphash.Hash {
 func inspect(f File, p Provider) (*outer, []*input, error) {
 	o := &outer{file: f}
 	var inputs []*input
-	packed := sha256.New()
+	packed := hashAside(sha256.New())
 	err := o.walk(packed, unpacking{provider: p, leaf: func(l leaf, r io.Reader) error {
 		mark, content := newMark(), sha256.New()
 		into := io.Writer(mark)
@@ -79,7 +79,7 @@ func inspect(f File, p Provider) (*outer, []*input, error) {
 		inputs = append(inputs, &input{outer: o, leaf: l, size: size, content: hexOf(content), mark: mark.Sum64()})
 		return nil
 	}})
-	o.packed = hexOf(packed)
+	o.packed = packed.hex()
 	for _, in := range inputs {
 		if in.plain {
 			in.content = o.packed

@@ -29,6 +29,8 @@ type bill struct {
 	cells   []string
 	rows    int64
 	sums    []*sum
+	unit    yuan // of unitOf, the currency of the last amount: see minorUnit
+	unitOf  string
 }
 
 // sum is one control total: the column it adds up and its names in the summary.
@@ -124,28 +126,24 @@ func (b *bill) next() (bool, error) {
 // split cuts the current line into cells. The first back-tick begins the line; the others stand behind their comma.
 func (b *bill) split(want int) error {
 	b.cells = b.cells[:0]
-	for rest, more := strings.TrimPrefix(b.text, "`"), true; more; {
-		var cell string
-		cell, rest, more = cutCell(rest)
-		b.cells = append(b.cells, trimmed(cell))
+	text := strings.TrimPrefix(b.text, "`")
+	start := 0
+	for at := 0; ; { // a comma is looked for, not comma and back-tick: 27 cells a row are many
+		i := strings.IndexByte(text[at:], ',')
+		if i < 0 {
+			break
+		}
+		if at += i + 1; at < len(text) && text[at] == '`' {
+			b.cells = append(b.cells, trimmed(text[start:at-1]))
+			at++
+			start = at
+		}
 	}
+	b.cells = append(b.cells, trimmed(text[start:]))
 	if len(b.cells) != want {
 		return b.cut("%d cells, the header has %d: the row is cut or damaged", len(b.cells), want)
 	}
 	return nil
-}
-
-// cutCell is strings.Cut at comma and back-tick, of which a comma is looked for: 27 cells a row are many.
-func cutCell(text string) (cell, rest string, more bool) {
-	for from := 0; ; {
-		i := strings.IndexByte(text[from:], ',')
-		if i < 0 {
-			return text, "", false
-		}
-		if from += i + 1; from < len(text) && text[from] == '`' {
-			return text[:from-1], text[from+1:], true
-		}
-	}
 }
 
 // trimmed is a cell without blanks around it, and without a byte-order mark, at hardly any cost where there is neither.

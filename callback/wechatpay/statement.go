@@ -146,7 +146,7 @@ func (t *trade) entry() (models.Entry, error) {
 	}
 	e := models.Entry{Kind: models.Payment, Line: t.line, OrderID: t.id(t.orderID), StatusText: t.cell(t.state)}
 	paymentID := t.id(t.paymentID)
-	if strings.ContainsAny(paymentID, "eE") && parse.LooksRounded(paymentID) {
+	if parse.LooksRounded(paymentID) {
 		return e, t.fail("微信订单号", "%q looks like a rounded number, the file was edited", clip(paymentID))
 	}
 	if paymentID == "" {
@@ -198,7 +198,7 @@ func (t *trade) fillRefund(e *models.Entry) error {
 		return t.fail("微信退款单号", "a refund row, and the header has no refund columns")
 	}
 	e.TransactionID, e.RefundOrderID = t.id(t.refundID), t.id(t.refundOrderID)
-	if strings.ContainsAny(e.TransactionID, "eE") && parse.LooksRounded(e.TransactionID) {
+	if parse.LooksRounded(e.TransactionID) {
 		return t.fail("微信退款单号", "%q looks like a rounded number, the file was edited", clip(e.TransactionID))
 	}
 	if e.TransactionID == "" {

@@ -110,7 +110,7 @@ func (b *bill) money(column int, currency string) (models.Money, error) {
 	if err != nil {
 		return models.Money{}, err
 	}
-	unit := minorUnit(currency)
+	unit := b.minorUnit(currency)
 	switch {
 	case b.cells[column] == "":
 		return models.Money{}, b.fail(b.name(column), "empty, expected an amount")
@@ -129,7 +129,7 @@ func (b *bill) feeMoney(column int, currency string) (models.Money, error) {
 	if err != nil {
 		return models.Money{}, err
 	}
-	unit := minorUnit(currency)
+	unit := b.minorUnit(currency)
 	half := unit / 2
 	if n < 0 {
 		half = -half
@@ -138,12 +138,14 @@ func (b *bill) feeMoney(column int, currency string) (models.Money, error) {
 }
 
 // minorUnit is one minor unit of the currency in our 1/100000.
-func minorUnit(currency string) yuan {
-	unit := yuan(yuanOne)
-	for range models.Digits(currency) {
-		unit /= 10
+func (b *bill) minorUnit(currency string) yuan {
+	if b.unit == 0 || b.unitOf != currency {
+		b.unit, b.unitOf = yuanOne, currency
+		for range models.Digits(currency) {
+			b.unit /= 10
+		}
 	}
-	return unit
+	return b.unit
 }
 
 // add puts the current row into the sums.
