@@ -27,6 +27,7 @@ type reconcileOptions struct {
 	output      string
 	dryRun      bool
 	force       bool
+	sorting     func() // see reconcile.Options
 	repair, as  string
 }
 
@@ -92,7 +93,9 @@ func (a *app) reconcile(ctx context.Context, o reconcileOptions) error {
 		return err
 	}
 	defer done()
-	defer steadyMemory()()
+	memory := steadyMemory()
+	defer memory.restore()
+	o.sorting = memory.sorting
 	var items []reconcile.Item
 	for _, account := range accounts {
 		if ctx.Err() != nil {
@@ -297,7 +300,7 @@ func (a *app) reconcileOne(ctx context.Context, book *ledger.Ledger, account *Ac
 		return reconcile.Item{Account: account.Name, Err: err}
 	}
 	defer clean()
-	options := reconcile.Options{DryRun: o.dryRun, Force: o.force, Now: a.now, Progress: progress.tick}
+	options := reconcile.Options{DryRun: o.dryRun, Force: o.force, Sorting: o.sorting, Now: a.now, Progress: progress.tick}
 	report, err := a.runOf(ctx, book, account, o, src, day, options)
 	if err != nil {
 		return reconcile.Item{Account: account.Name, Err: err}

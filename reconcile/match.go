@@ -31,6 +31,7 @@ type matcher struct {
 	recent  recent
 	free    []*local // of pairs that have left, to be used again
 	spill   *spill   // nil: all that waits is in the tables
+	sorting func()   // nil, or told when it is not
 }
 
 // timed is a row of the book with the time it is sorted by.
@@ -71,13 +72,10 @@ func newMatcher(next func() (*timed, error), from, to time.Time, elsewhere bool)
 
 // entry takes the statement's next row, which is the caller's again when it returns.
 func (m *matcher) entry(e *models.Entry, at place) error {
-	if m.spill != nil {
-		return m.spill.entry(e, at)
-	}
 	if err := m.advance(e.OccurredAt); err != nil {
 		return err
 	}
-	if m.spill != nil { // by what was read of the book
+	if m.spill != nil {
 		return m.spill.entry(e, at)
 	}
 	if l := m.find(e); l != nil {
@@ -98,8 +96,12 @@ func (m *matcher) wait(h *held) {
 	m.waits++
 }
 
-// advance reads the book until it is ahead of the statement. A row outside the day finds nothing there by reading on.
+// advance reads the book until it is ahead of the statement. A row outside the day finds nothing there by reading on. Once all goes by way of
+// the disk it only keeps step, so that neither side waits for the other.
 func (m *matcher) advance(at time.Time) error {
+	if m.spill != nil && !m.ended {
+		return m.take()
+	}
 	if at.Before(m.from) || !at.Before(m.to) {
 		return nil
 	}

@@ -7,22 +7,25 @@ type pump[T any] struct {
 	full, empty chan []T
 	stop        chan struct{}
 	failed      error // good once full is closed
+	size        int   // of a batch
 
 	batch []T
 	at    int
 }
 
+// What rows travel by.
 const (
 	pumpBatch   = 256
-	pumpBatches = 4 // on their way
+	pumpBatches = 4
 )
 
 // errStopped ends a reader whose rows nobody wants any more.
 var errStopped = errors.New("stopped")
 
-// startPump starts read, which gives its rows one by one; a row it has given is its own again. The caller closes the pump.
-func startPump[T any](read func(give func(*T) error) error) *pump[T] {
-	p := &pump[T]{full: make(chan []T, pumpBatches), empty: make(chan []T, pumpBatches+2), stop: make(chan struct{})}
+// startPump starts read, which gives its rows one by one; a row it has given is its own again. They travel size together, with at most so
+// many batches on their way. The caller closes the pump.
+func startPump[T any](read func(give func(*T) error) error, size, batches int) *pump[T] {
+	p := &pump[T]{size: size, full: make(chan []T, batches), empty: make(chan []T, batches+2), stop: make(chan struct{})}
 	for range cap(p.empty) { // one is being filled, and one read
 		p.empty <- nil
 	}
@@ -46,9 +49,9 @@ func (p *pump[T]) run(read func(give func(*T) error) error) error {
 	}
 	err := read(func(row *T) error {
 		if batch == nil {
-			batch = make([]T, 0, pumpBatch)
+			batch = make([]T, 0, p.size)
 		}
-		if batch = append(batch, *row); len(batch) < pumpBatch {
+		if batch = append(batch, *row); len(batch) < p.size {
 			return nil
 		}
 		return send()

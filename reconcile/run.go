@@ -42,6 +42,9 @@ type Options struct {
 	Force    bool             // make the run in full, also when nothing has changed since the last one
 	Now      func() time.Time // the clock that gaps are dated by; nil: time.Now
 	Progress func(Progress)   // if set, is told now and then how far the reading is; not from the goroutine of Run, but one call at a time
+	// Sorting, if set, is told when a day that comes in no order of time begins to be sorted on the disk, which takes more memory than one
+	// that does: twice as much is well used.
+	Sorting func()
 	// Row, if set, is told of every gap with the statement's row that it is about, and that all files be read for it: what a repair
 	// books. A run that begins again tells them again.
 	Row func(g models.Gap, e models.Entry)
@@ -150,6 +153,7 @@ type run struct {
 	crossed  []ledger.Crossed
 	healed   []string // ids of other days' gaps
 	findings []finding
+	sorting  func()
 	question question
 	far      bool // something was looked up that the answer's key does not watch
 	clues    clues
@@ -159,7 +163,7 @@ type run struct {
 }
 
 func runOnce(ctx context.Context, book *ledger.Ledger, a Account, src Source, day Day, o Options, lease *ledger.Lease) (*Report, error) {
-	r := &run{book: book, account: a, day: day, progress: o.Progress, row: o.Row, stated: totals{}, idle: totals{}, booked: newTally(),
+	r := &run{book: book, account: a, day: day, progress: o.Progress, row: o.Row, sorting: o.Sorting, stated: totals{}, idle: totals{}, booked: newTally(),
 		payouts: map[string]ledger.Payout{}, used: map[name]bool{}, disputed: map[name][]models.Transaction{}, words: interner{},
 		seen: map[string]bool{}, ran: map[string][]models.TransactionKind{}, controlTotals: controlAgree}
 	r.from, r.to = day.Bounds(a.Zone, a.Cut)

@@ -30,6 +30,9 @@ func (m *matcher) checkRoom() error {
 	if m.locals.n+m.waits <= m.most {
 		return nil
 	}
+	if m.sorting != nil {
+		m.sorting()
+	}
 	locals, err := newParts()
 	if err != nil {
 		return err
@@ -64,21 +67,39 @@ func (s *spill) local(l *local) error {
 
 func (s *spill) entry(e *models.Entry, at place) error {
 	if e.TransactionID == "" { // no id, so no part
-		s.alone = append(s.alone, &held{Entry: *e, place: at})
+		s.alone = append(s.alone, newHeld(e, at))
 		return nil
 	}
 	s.row = s.codec.appendEntry(s.row[:0], e, at)
 	return s.entries.add(s.part(e.TransactionID), s.row)
 }
 
-// joinSpilled joins what lies on the disk.
+// joinSpilled joins what lies on the disk. The book's rows of the next part are loaded beside the joining of one.
 func (m *matcher) joinSpilled() error {
 	s := m.spill
 	defer s.close()
+	loaded := startPump(func(give func(*bookPart) error) error {
+		for part := range spillParts {
+			p, err := s.load(part)
+			if err == nil {
+				err = give(p)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}, 1, 1)
+	defer loaded.close()
 	for part := range spillParts {
-		if err := m.joinPart(part); err != nil {
+		p, err := loaded.next()
+		if err != nil {
 			return err
 		}
+		if err := m.joinPart(part, p); err != nil {
+			return err
+		}
+		*p = bookPart{}
 	}
 	slices.SortFunc(s.left, func(a, b *local) int { return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.id, b.id)) })
 	for _, l := range s.left {
@@ -110,46 +131,49 @@ type booked struct {
 	gone  bool   // it has a partner, or had one that was pulled back
 }
 
-func (m *matcher) joinPart(part int) error {
+// bookPart are the book's rows of one part, and where each is by its name.
+type bookPart struct {
+	index map[name]int
+	rows  []booked
+}
+
+func (m *matcher) joinPart(part int, p *bookPart) error {
 	s := m.spill
-	index, rows, err := s.read(part)
-	if err != nil {
-		return err
-	}
 	var h held
-	err = s.entries.each(part, func(row string) error {
+	err := s.entries.each(part, func(row string) error {
 		if err := s.codec.entry(row, &h.Entry, &h.place); err != nil {
 			return err
 		}
-		if i, found := index[name{h.Kind, h.TransactionID}]; found {
-			return m.joinBooked(&rows[i], &h, row)
+		if i, found := p.index[name{h.Kind, h.TransactionID}]; found {
+			return m.joinBooked(&p.rows[i], &h, row)
 		}
 		s.leave(&h)
 		return nil
 	})
-	for i := range rows {
-		if !rows[i].gone {
-			l := rows[i].local
+	for i := range p.rows {
+		if !p.rows[i].gone {
+			l := p.rows[i].local
+			l.clone()
 			s.left = append(s.left, &l)
 		}
 	}
 	return err
 }
 
-// read loads the book's rows of a part.
-func (s *spill) read(part int) (index map[name]int, rows []booked, err error) {
+// load reads the book's rows of a part.
+func (s *spill) load(part int) (*bookPart, error) {
 	n := s.locals.rows(part)
-	index, rows = make(map[name]int, n), make([]booked, 0, n)
-	err = s.locals.each(part, func(row string) error {
+	p := &bookPart{make(map[name]int, n), make([]booked, 0, n)}
+	err := s.locals.each(part, func(row string) error {
 		var b booked
 		if err := s.codec.local(row, &b.local); err != nil {
 			return err
 		}
-		index[b.key()] = len(rows)
-		rows = append(rows, b)
+		p.index[b.key()] = len(p.rows)
+		p.rows = append(p.rows, b)
 		return nil
 	})
-	return index, rows, err
+	return p, err
 }
 
 // joinBooked joins an entry with the row of the book that has its id. The first entry takes it; what comes after has the first one pulled
@@ -162,7 +186,7 @@ func (m *matcher) joinBooked(b *booked, h *held, row string) error {
 		b.taken = row
 		return nil
 	case first:
-		m.spill.differs(m, *h, b.local)
+		m.spill.differs(m, h, b.local)
 		return nil
 	}
 	m.spill.leave(h)
@@ -173,17 +197,18 @@ func (m *matcher) joinBooked(b *booked, h *held, row string) error {
 	err := m.spill.codec.entry(b.taken, &taken.Entry, &taken.place)
 	b.taken = ""
 	m.matched--
-	m.spill.differs(m, taken, b.local)
+	m.spill.differs(m, &taken, b.local)
 	return err
 }
 
 // leave keeps an entry that has no partner under its own id.
 func (s *spill) leave(h *held) {
-	kept := *h
-	s.alone = append(s.alone, &kept)
+	s.alone = append(s.alone, newHeld(&h.Entry, h.place))
 }
 
-func (s *spill) differs(m *matcher, h held, l local) {
-	h.pair = &l
-	m.differ = append(m.differ, &h)
+func (s *spill) differs(m *matcher, h *held, l local) {
+	l.clone()
+	kept := newHeld(&h.Entry, h.place)
+	kept.pair = &l
+	m.differ = append(m.differ, kept)
 }

@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"os"
+
+	"paybook/models"
 )
 
 const (
@@ -22,6 +24,7 @@ type parts struct {
 		blocks []spilled
 	}
 	block []byte // one that was read back, used again
+	arena models.Arena
 }
 
 // spilled is a block in the file.
@@ -67,7 +70,7 @@ func (p *parts) add(part int, row []byte) error {
 	return nil
 }
 
-// each hands over the rows of a part in the order in which they were added.
+// each hands over the rows of a part in the order in which they were added. The rows of a part share pieces of memory.
 func (p *parts) each(part int, f func(row string) error) error {
 	q := &p.part[part]
 	for _, b := range q.blocks {
@@ -78,21 +81,21 @@ func (p *parts) each(part int, f func(row string) error) error {
 		if _, err := p.file.ReadAt(block, b.at); err != nil {
 			return diskError(err)
 		}
-		if err := eachRow(block, f); err != nil {
+		if err := p.eachRow(block, f); err != nil {
 			return err
 		}
 	}
-	defer func() { q.buf, q.blocks = nil, nil }()
-	return eachRow(q.buf, f)
+	defer func() { q.buf, q.blocks, p.arena = nil, nil, models.Arena{} }()
+	return p.eachRow(q.buf, f)
 }
 
-func eachRow(block []byte, f func(row string) error) error {
+func (p *parts) eachRow(block []byte, f func(row string) error) error {
 	for len(block) > 0 {
 		size, n := binary.Uvarint(block)
 		if n <= 0 || size > uint64(len(block)-n) {
 			return errSpilled
 		}
-		if err := f(string(block[n : n+int(size)])); err != nil {
+		if err := f(p.arena.Text(block[n : n+int(size)])); err != nil {
 			return err
 		}
 		block = block[n+int(size):]

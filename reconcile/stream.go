@@ -10,7 +10,7 @@ import (
 
 // stream joins the two sides. Each is read beside the joining, a few batches ahead.
 func (r *run) stream(ctx context.Context) error {
-	book := startPump(func(give func(*timed) error) error { return r.readBook(ctx, give) })
+	book := startPump(func(give func(*timed) error) error { return r.readBook(ctx, give) }, pumpBatch, pumpBatches)
 	defer book.close()
 	next := func() (*timed, error) {
 		t, err := book.next()
@@ -24,6 +24,7 @@ func (r *run) stream(ctx context.Context) error {
 		return t, nil
 	}
 	r.match = newMatcher(next, r.from, r.to, r.account.OrdersElsewhere)
+	r.match.sorting = r.sorting
 	r.read = Progress{Total: sizes(r.inputs)}
 	if err := r.readFiles(ctx); err != nil {
 		return err
@@ -48,7 +49,7 @@ func (r *run) readBook(ctx context.Context, give func(*timed) error) error {
 
 // scan reads one file through the provider. Each entry is good until each returns.
 func (r *run) scan(ctx context.Context, i int, each func(*models.Entry, place) error) error {
-	rows := startPump(func(give func(*models.Entry) error) error { return r.readInput(ctx, r.inputs[i], give) })
+	rows := startPump(func(give func(*models.Entry) error) error { return r.readInput(ctx, r.inputs[i], give) }, pumpBatch, pumpBatches)
 	defer rows.close()
 	for n := int64(1); ; n++ {
 		e, err := rows.next()
