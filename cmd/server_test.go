@@ -111,9 +111,11 @@ type response struct {
 // do sends a request and reads the whole answer.
 func (s *server) do(req *http.Request) (response, string) {
 	s.t.Helper()
-	// a connection of its own: one that is shared may be closed by another request's end while it is taken
+	// A connection of its own: one that is shared may be closed by another request's end while it is taken. It may be kept alive, since a
+	// server lingers on such a one after it has refused a body unread; else the rest of the body would be answered by a reset.
 	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, Timeout: 20 * time.Second,
-		Transport: &http.Transport{DisableKeepAlives: true}}
+		Transport: &http.Transport{}}
+	defer client.CloseIdleConnections()
 	resp, err := client.Do(req)
 	if err != nil {
 		s.t.Fatal(err)
