@@ -63,12 +63,12 @@ const auditWait = 15 * time.Second
 // audit adds entries to the log. It is called in the transaction that makes the change, after all of its other writes: the log's head is
 // the last lock that anybody takes, so nobody who holds it waits for another.
 func (l *Ledger) audit(tx *gorm.DB, entries ...AuditEntry) error {
-	return l.auditAll(tx, slices.Values(entries))
+	return l.auditAll(tx, nil, slices.Values(entries))
 }
 
 // auditAll is audit for more entries than should be in memory at once. Without any it takes no lock.
-func (l *Ledger) auditAll(tx *gorm.DB, entries iter.Seq[AuditEntry]) error {
-	w := auditWriter{l: l, tx: tx}
+func (l *Ledger) auditAll(tx *gorm.DB, conn *sql.Conn, entries iter.Seq[AuditEntry]) error {
+	w := auditWriter{l: l, tx: tx, conn: conn}
 	for e := range entries {
 		if err := w.add(e); err != nil {
 			return err
@@ -81,7 +81,8 @@ func (l *Ledger) auditAll(tx *gorm.DB, entries iter.Seq[AuditEntry]) error {
 type auditWriter struct {
 	l      *Ledger
 	tx     *gorm.DB
-	head   AuditRow // the last row; only what the chain needs of it
+	conn   *sql.Conn // see inConnTx
+	head   AuditRow  // the last row; only what the chain needs of it
 	locked bool
 	rows   []AuditRow // not written yet, without their place in the chain
 }
@@ -123,16 +124,31 @@ func (w *auditWriter) flush() error {
 			return err
 		}
 	}
-	b := w.l.sized("INSERT INTO audit ("+auditColumns+") VALUES ", 8*len(w.rows))
 	at := w.l.clock()
 	for i := range w.rows {
 		r := &w.rows[i]
 		r.Seq, r.At, r.Previous = w.head.Seq+1, at, w.head.Hash
 		r.Hash = r.sum()
-		b.row(i == 0, r.Seq, r.At, r.Actor, r.Action, r.Subject, r.Detail, r.Previous, r.Hash)
 		w.head = *r
 	}
+	err := w.write()
 	w.rows = w.rows[:0]
+	return err
+}
+
+func (w *auditWriter) write() error {
+	values := func(i int) ([]any, error) {
+		r := &w.rows[i]
+		return []any{r.Seq, r.At, r.Actor, r.Action, r.Subject, r.Detail, r.Previous, r.Hash}, nil
+	}
+	if w.conn != nil && len(w.rows) == auditChunk { // one of very many
+		return copyRows(w.tx, w.conn, "audit", auditColumns, len(w.rows), values)
+	}
+	b := w.l.sized("INSERT INTO audit ("+auditColumns+") VALUES ", 8*len(w.rows))
+	for i := range w.rows {
+		row, _ := values(i)
+		b.row(i == 0, row...)
+	}
 	_, err := exec(w.tx, b.String(), b.args...)
 	return err
 }

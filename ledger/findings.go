@@ -63,6 +63,19 @@ func merge(run *models.Run, f *Findings, each func(func(models.Gap)) error) (*me
 	return m, nil
 }
 
+// split tells the gaps that are new from those that have a row.
+func (m *merged) split() (fresh, known []*models.Gap) {
+	for i, g := range m.all {
+		switch m.fate[i] {
+		case fateNew:
+			fresh = append(fresh, g)
+		case fateKnown:
+			known = append(known, g)
+		}
+	}
+	return fresh, known
+}
+
 // meet holds one stored gap against the findings.
 func (m *merged) meet(was models.Gap) {
 	own := was.Date == m.run.Date

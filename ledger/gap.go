@@ -30,9 +30,11 @@ func (l *Ledger) putGaps(tx *gorm.DB, gaps []*models.Gap) error {
 	return eachChunk(gaps, gapChunk, func(chunk []*models.Gap) error {
 		b := l.sized("INSERT INTO gaps ("+gapColumns+") VALUES ", gapWidth*len(chunk))
 		for i, g := range chunk {
-			if err := b.gapRow(i == 0, g); err != nil {
+			values, err := gapValues(g)
+			if err != nil {
 				return err
 			}
+			b.row(i == 0, values...)
 		}
 		b.add(` ON CONFLICT (id) DO UPDATE SET kind = excluded.kind, differs = excluded.differs, transaction_id = excluded.transaction_id,
  order_id = excluded.order_id, parent_id = excluded.parent_id, refund_order_id = excluded.refund_order_id, state = excluded.state,
@@ -44,12 +46,21 @@ func (l *Ledger) putGaps(tx *gorm.DB, gaps []*models.Gap) error {
 	})
 }
 
-func (b *builder) gapRow(first bool, g *models.Gap) error {
+// addGaps writes gaps that no row is of yet: by COPY where there is a connection to do it by, since a bad day has very many.
+func (l *Ledger) addGaps(tx *gorm.DB, conn *sql.Conn, gaps []*models.Gap) error {
+	if conn == nil {
+		return l.putGaps(tx, gaps)
+	}
+	return copyRows(tx, conn, "gaps", gapColumns, len(gaps), func(i int) ([]any, error) { return gapValues(gaps[i]) })
+}
+
+// gapValues are those of gapColumns.
+func gapValues(g *models.Gap) ([]any, error) {
 	texts := make([]string, 5)
 	for i, v := range []any{g.Differs, g.Statement, g.Ledger, g.Order, g.WaitsFor} {
 		text, err := json.Marshal(v)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		texts[i] = string(text)
 	}
@@ -57,10 +68,9 @@ func (b *builder) gapRow(first bool, g *models.Gap) error {
 	if g.ResolvedAt != nil {
 		resolved = micros(*g.ResolvedAt)
 	}
-	b.row(first, g.ID, g.Account, g.Date, string(g.Kind), texts[0], string(g.EntryKind), g.TransactionID, g.OrderID, g.ParentID,
+	return []any{g.ID, g.Account, g.Date, string(g.Kind), texts[0], string(g.EntryKind), g.TransactionID, g.OrderID, g.ParentID,
 		g.RefundOrderID, string(g.State), texts[1], texts[2], texts[3], g.Reason, g.Next, g.FirstRun, g.LastRun, texts[4], g.DecidedOn,
-		g.HealedRun, g.Resolution, micros(g.FirstSeen), resolved, g.Owner, g.DueOn)
-	return nil
+		g.HealedRun, g.Resolution, micros(g.FirstSeen), resolved, g.Owner, g.DueOn}, nil
 }
 
 // scanGap reads gapColumns, and what stands behind them.

@@ -95,8 +95,8 @@ func (l *Ledger) SaveRun(ctx context.Context, run *models.Run, f Findings, descr
 		return retriable(err) && ctx.Err() == nil && (tries < runTries || time.Since(began) < runPatience)
 	}
 	err := retryWhile(ctx, heals, func() error {
-		return l.inTx(ctx, func(tx *gorm.DB) (err error) {
-			saved, err = l.saveRun(tx, run, &f, describe)
+		return l.inConnTx(ctx, func(tx *gorm.DB, conn *sql.Conn) (err error) {
+			saved, err = l.saveRun(tx, conn, run, &f, describe)
 			return err
 		})
 	})
@@ -109,7 +109,7 @@ func (l *Ledger) SaveRun(ctx context.Context, run *models.Run, f Findings, descr
 	return Saved{}, fmt.Errorf("save run of %s, %s: %w", run.Account, run.Date, err)
 }
 
-func (l *Ledger) saveRun(tx *gorm.DB, run *models.Run, f *Findings, describe func(*models.Run, Saved) error) (Saved, error) {
+func (l *Ledger) saveRun(tx *gorm.DB, conn *sql.Conn, run *models.Run, f *Findings, describe func(*models.Run, Saved) error) (Saved, error) {
 	if err := f.Lease.hold(tx); err != nil {
 		return Saved{}, err
 	}
@@ -133,7 +133,7 @@ func (l *Ledger) saveRun(tx *gorm.DB, run *models.Run, f *Findings, describe fun
 		m.Kept = true
 		return m.Saved, errors.Join(describe(run, m.Saved), errNothingNew)
 	}
-	return m.Saved, l.writeRun(tx, run, f, m)
+	return m.Saved, l.writeRun(tx, conn, run, f, m)
 }
 
 // PreviewRun says what SaveRun would make of the findings, and writes nothing.
@@ -164,7 +164,7 @@ func (l *Ledger) takeTurn(tx *gorm.DB, account string, seen int64) error {
 	return nil
 }
 
-func (l *Ledger) writeRun(tx *gorm.DB, run *models.Run, f *Findings, m *merged) error {
+func (l *Ledger) writeRun(tx *gorm.DB, conn *sql.Conn, run *models.Run, f *Findings, m *merged) error {
 	files, err := json.Marshal(run.Files)
 	if err != nil {
 		return err
@@ -174,7 +174,11 @@ func (l *Ledger) writeRun(tx *gorm.DB, run *models.Run, f *Findings, m *merged) 
 	if _, err := exec(tx, b.String(), b.args...); err != nil {
 		return err
 	}
-	for _, gaps := range [][]*models.Gap{m.Gaps, m.ended} {
+	fresh, known := m.split()
+	if err := l.addGaps(tx, conn, fresh); err != nil {
+		return err
+	}
+	for _, gaps := range [][]*models.Gap{known, m.ended} {
 		if err := l.putGaps(tx, gaps); err != nil {
 			return err
 		}
@@ -194,7 +198,7 @@ func (l *Ledger) writeRun(tx *gorm.DB, run *models.Run, f *Findings, m *merged) 
 	if err := l.putFiles(tx, run, f.Files); err != nil {
 		return err
 	}
-	return l.auditAll(tx, m.entries())
+	return l.auditAll(tx, conn, m.entries())
 }
 
 // words are kinds as the database spells them. A list without any is one that nothing is in.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -263,20 +264,38 @@ func TestCrossedAndPayouts(t *testing.T) {
 	})
 }
 
-// TestManyGaps: a day on which nothing fits is written in whole statements.
+// TestManyGaps: a day on which nothing fits is written in whole statements, each gap as it was found.
 func TestManyGaps(t *testing.T) {
 	ledgertest.Each(t, func(t *testing.T, b *ledger.Ledger) {
+		const d = "2026-11-28"
 		var f ledger.Findings
 		for i := range 2500 {
-			f.Gaps = append(f.Gaps, gapOf(fmt.Sprintf("%08x", i), "2026-11-28", "1.00"))
-			f.Crossed = append(f.Crossed, ledger.Crossed{Kind: models.Payment, TransactionID: fmt.Sprint(i), Date: "2026-11-28"})
+			g := gapOf(fmt.Sprintf("%08x", i), d, "1.00")
+			g.Ledger, g.Order = &models.Side{Amount: "-0.001", Currency: "KWD"}, &models.Side{Status: "paid"}
+			g.Differs, g.Owner, g.DueOn = []string{"amount", "fee"}, "ёжик", "2026-12-01"
+			g.TransactionID, g.OrderID, g.Reason, g.Next = "p,\t\\N\"'\r\n"+g.ID, "\\.", strings.Repeat("账", i), "{}"
+			f.Gaps = append(f.Gaps, g)
+			f.Crossed = append(f.Crossed, ledger.Crossed{Kind: models.Payment, TransactionID: fmt.Sprint(i), Date: d})
 		}
-		if _, saved := saveRun(t, b, runDay, "2026-11-28", f); len(saved.New) != 2500 {
+		if _, saved := saveRun(t, b, runDay, d, f); len(saved.New) != 2500 {
 			t.Errorf("%d new gaps", len(saved.New))
 		}
-		f.Gaps = f.Gaps[:1]
-		if _, saved := saveRun(t, b, runDay, "2026-11-28", f); len(saved.Healed) != 2499 {
-			t.Errorf("%d healed", len(saved.Healed))
+		n := 0
+		if err := b.GapsOf(t.Context(), "shop", d, func(g models.Gap) error {
+			want := f.Gaps[n] // saving has filled in the rest
+			if n++; !reflect.DeepEqual(g, want) {
+				return fmt.Errorf("read back as\n%+v, saved as\n%+v", g, want)
+			}
+			return nil
+		}); err != nil || n != 2500 {
+			t.Errorf("%d gaps, %v", n, err)
+		}
+		if check, err := b.VerifyAudit(t.Context(), nil); err != nil || !check.Whole() {
+			t.Errorf("the log: %+v, %v", check, err)
+		}
+		f.Gaps = append(f.Gaps[:1], gapOf("fffffff0", d, "2.00")) // one known, one new
+		if _, saved := saveRun(t, b, runDay, d, f); len(saved.Healed) != 2499 || len(saved.New) != 1 || len(saved.Gaps) != 2 {
+			t.Errorf("%d healed, %d new, %d in all", len(saved.Healed), len(saved.New), len(saved.Gaps))
 		}
 	})
 }
