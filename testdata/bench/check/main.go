@@ -2,7 +2,7 @@
 // pgbench and callbackload have printed, and compares what was found with what must be found.
 //
 //	check wait URL               until it answers 200, at most a minute
-//	check time NAME COMMAND…     run it, say its wall time and peak memory on standard error; leaves with its exit code
+//	check time NAME COMMAND…     run it, say its wall time, CPU and peak memory on standard error; leaves with its exit code
 //	check next FILE…             the ordinal that the next load starts at
 //	check round FOLDER NAME      one line: acknowledgements a second against the textbook transaction
 //	check stored FOLDER COUNT    as many transactions stored as were acknowledged, over all loads of the folder

@@ -54,7 +54,8 @@ func timed(name string, command []string) (int, error) {
 	if err != nil && !errors.As(err, &exit) {
 		return 2, err
 	}
-	fmt.Fprintf(os.Stderr, "%-34s %7.1f s  %5d MiB peak\n", name, time.Since(start).Seconds(), peakMiB(cmd.ProcessState))
+	took, cpu := time.Since(start), cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime()
+	fmt.Fprintf(os.Stderr, "%-34s %7.1f s  %6.1f s CPU  %5d MiB peak\n", name, took.Seconds(), cpu.Seconds(), peakMiB(cmd.ProcessState))
 	return cmd.ProcessState.ExitCode(), nil
 }
 
