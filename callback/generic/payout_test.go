@@ -7,7 +7,7 @@ import (
 )
 
 // What a row is part of, and what it moved in the balance, is read where the settings name the columns; payout_id before batch, and in the
-// default layout by its name.
+// default layout by its name, as a fee is.
 func TestPayoutColumns(t *testing.T) {
 	columns := func(more object) object {
 		all := object{"transaction_id": "id", "kind": "kind", "amount": "amount", "fee": "fee", "currency": "currency", "occurred_at": "at"}
@@ -49,8 +49,16 @@ func TestPayoutColumns(t *testing.T) {
 	}))
 	_, _, err := readStatement(p, head+"p1,payment,10.00,0.10"+at+",,,1.00,9.90\n")
 	checkFileError(t, err, 2, "debit has a sum too")
-	entries, _, err := readStatement(mustNew(t, settings(nil)), "transaction_id,order_id,type,amount,currency,status,occurred_at,payout_id\nT1,O1,payment,1.00,CNY,paid,2026-11-29 10:00:00,po_9\n")
-	if err != nil || entries[0].PayoutID != "po_9" || entries[0].Fee != (models.Money{}) {
-		t.Errorf("the default layout: %+v, %v", entries, err)
+	const usual = "transaction_id,order_id,type,amount,currency,status,occurred_at,payout_id"
+	for _, c := range []struct {
+		more, cell string
+		fee        models.Money
+	}{{"", "", models.Money{}}, {",fee", ",0.01", cny(1)}, {",fee", ",-0.01", cny(-1)}, {",fee", ",", cny(0)}} {
+		entries, _, err := readStatement(mustNew(t, settings(nil)), usual+c.more+"\nT1,O1,payment,1.00,CNY,paid,2026-11-29 10:00:00,po_9"+c.cell+"\n")
+		if err != nil || len(entries) != 1 || entries[0].PayoutID != "po_9" || entries[0].Fee != c.fee {
+			t.Errorf("the default layout with %q: %+v, %v", c.more+c.cell, entries, err)
+		}
 	}
+	_, _, err = readStatement(mustNew(t, settings(nil)), usual+",fee\nT1,O1,payment,1.00,CNY,paid,2026-11-29 10:00:00,po_9,0.6%\n")
+	checkFileError(t, err, 2, "fee")
 }

@@ -45,7 +45,7 @@ func Default() Layout {
 		transactionID: []string{"transaction_id"}, orderID: []string{"order_id"}, kind: []string{"type"}, currency: "currency",
 		status: "status", occurredAt: "occurred_at", parentID: []string{"parent_id"}, refundOrderID: []string{"refund_order_id"}, payoutID: "payout_id",
 		needed: []string{"transaction_id", "order_id", "type", "amount", "currency", "status", "occurred_at"},
-		money:  moneyColumns{amount: "amount", unit: "major"},
+		money:  moneyColumns{amount: "amount", fees: []string{"fee"}, unit: "major"},
 		kinds:  kindWords, statuses: statusWords, fixed: true,
 	}
 }

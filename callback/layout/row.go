@@ -34,6 +34,7 @@ func (r *rowReader) entry() (models.Entry, error) {
 type places struct {
 	transactionID, parentID, orderID, refundOrderID, payoutID, kind, fees []int
 	amount, currency, status, occurredAt, zone                            int
+	feesTold                                                              bool // the file has a column for them
 }
 
 // findPlaces looks the columns up in the header that holds now.
@@ -50,6 +51,7 @@ func (r *rowReader) findPlaces() {
 		payoutID: all([]string{r.payoutID}), kind: all(r.kind), fees: all(r.money.fees), amount: r.Column(r.money.amount), currency: r.Column(r.currency),
 		status: r.Column(r.status), occurredAt: r.Column(r.occurredAt), zone: r.Column(r.zoneColumn),
 	}
+	r.at.feesTold = slices.ContainsFunc(r.at.fees, func(place int) bool { return place >= 0 })
 }
 
 // memo is the last word that was looked up: rows mostly repeat the one before.
@@ -153,7 +155,7 @@ func (r *rowReader) readMoney(e *models.Entry) error {
 	if e.Money, err = r.withoutSign(e.Kind, m); err != nil {
 		return err
 	}
-	if e.Fee, err = r.money.feeOf(r, currency); len(r.money.fees) > 0 && e.Fee.Currency == "" {
+	if e.Fee, err = r.money.feeOf(r, currency); r.at.feesTold && e.Fee.Currency == "" {
 		e.Fee.Currency = e.Money.Currency // told, as nothing
 	}
 	if err != nil || r.money.netDebit == "" {
