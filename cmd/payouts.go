@@ -108,7 +108,7 @@ func (a *app) listPayouts(ctx context.Context, o payoutsListOptions) error {
 func (a *app) printPayouts(list []payoutJSON) error {
 	p := a.colours()
 	l := a.language()
-	t := newTable(a.heads("payout", "account", "day", "amount", "state", "expected", "remainder", "")...)
+	t := newTable(a.heads("payout", "account", "day", "amount", "state", "expected", "remainder", "why")...)
 	for _, s := range list {
 		t.AppendRow([]any{cell(s.PayoutID), s.Account, s.Date, s.Amount + " " + s.Currency, l.Word(string(s.Status)), s.Expected, s.Remainder, p.dim(l.Sentence(s.RemainderIs))})
 	}

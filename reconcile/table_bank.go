@@ -17,6 +17,9 @@ func (p *printer) bank(b *BankReport) {
 			days += " – " + s.To
 		}
 		text := p.Lang.Text("statement %s of %s: %s", Plain(s.Number), days, p.Lang.Count(s.Lines, "line"))
+		if s.Number == "" { // a CSV file has none
+			text = p.Lang.Text("statement of %s: %s", days, p.Lang.Count(s.Lines, "line"))
+		}
 		if s.Opening != "" {
 			text += p.Lang.Text(", %s before, %s after", s.Opening+" "+b.Currency, s.Closing+" "+b.Currency)
 		}

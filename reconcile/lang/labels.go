@@ -21,7 +21,7 @@ var labels = map[string]string{
 	"%s: %s rows": "%s：%s 行", "%s a second": "每秒 %s 行", "%s left": "剩余 %s", "all read, settling what is left": "已读完，正在处理余下部分", ", ": "，",
 
 	// of banks
-	"%s to %s": "%s 至 %s", "statement %s of %s: %s": "对账单 %s，%s：%s", ", %s before, %s %s after": "，期初 %s，期末 %s %s",
+	"%s to %s": "%s 至 %s", "statement %s of %s: %s": "对账单 %s，%s：%s", "statement of %s: %s": "%s 的对账单：%s", ", %s before, %s %s after": "，期初 %s，期末 %s %s",
 	"%s announced and not booked: not counted": "%s已预告未记账：不计", "came": "到账日", "bank's reference": "银行附言", "bank fee": "银行费用",
 	"found by": "匹配依据", "Bank": "银行",
 
