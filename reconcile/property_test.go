@@ -26,14 +26,19 @@ type seeded struct {
 	gaps    map[string]int
 }
 
-// troubles are what can be wrong with a movement; "" is nothing, mostly.
-var troubles = []string{"", "", "", "", "", "", "", "", "missing_local", "missing_provider", "amount", "currency", "status", "twice", "conflict", "odd", "by number",
+// troubles are what can be wrong with a movement.
+var troubles = []string{"missing_local", "missing_provider", "amount", "currency", "status", "twice", "conflict", "odd", "by number",
 	"no order", "pending", "fee", "crossed", "near, stated", "near, booked"}
 
 func seedDay(seed uint64, n int) *seeded {
 	d, random := &seeded{gaps: map[string]int{}}, rand.New(rand.NewPCG(seed, 1))
+	troubled := []int{60, 1, 2, 4, 8, 16}[seed%6] // out of a hundred
 	for i := range n {
-		d.add(fmt.Sprintf("s%dx%d", seed, i), random.IntN(24*60*60-60)+30, troubles[random.IntN(len(troubles))], random)
+		trouble := ""
+		if random.IntN(100) < troubled {
+			trouble = troubles[random.IntN(len(troubles))]
+		}
+		d.add(fmt.Sprintf("s%dx%d", seed, i), random.IntN(24*60*60-60)+30, trouble, random)
 	}
 	slices.Sort(d.want)
 	slices.Sort(d.carried)
@@ -168,6 +173,9 @@ func TestSeededDays(t *testing.T) {
 		}
 		found, b := map[string]int{}, ledgertest.Open(t, dsn)
 		for seed := range uint64(last) {
+			if seed%100 == 99 && strings.HasPrefix(dsn, "sqlite") { // a book that grows makes every day slower
+				b = sqlite(t)
+			}
 			d := seedDay(seed, rows)
 			d.check(t, b, seed)
 			for kind, n := range d.gaps {
@@ -199,7 +207,7 @@ func (d *seeded) check(t *testing.T, b *ledger.Ledger, seed uint64) {
 	counts := ""
 	for i, order := range slices.Sorted(maps.Keys(rowOrders)) {
 		for j, room := range []int{100_000, 1 + random.IntN(len(d.rows))} {
-			if way := i*2 + j; seed >= 6 && seed%6 != uint64(way) {
+			if way := i*2 + j; seed >= 6 && seed/6%6 != uint64(way) {
 				continue
 			}
 			rowOrders[order](d.rows, random)
