@@ -122,7 +122,7 @@ func isNear(host string) bool {
 }
 
 // checkRedirect lets a redirect lead to one of the hosts, but not out of encryption. What was said to one host is not said to another:
-// signatures and keys stay behind, and nothing is posted.
+// signatures and keys stay behind, and nothing is posted. What is posted is never turned into something else.
 func checkRedirect(req *http.Request, via []*http.Request) error {
 	first, last := via[0], via[len(via)-1]
 	switch {
@@ -130,6 +130,8 @@ func checkRedirect(req *http.Request, via []*http.Request) error {
 		return fmt.Errorf("%s: more than %d redirects", first.URL.Host, redirectsMax)
 	case last.URL.Scheme == "https" && req.URL.Scheme != "https":
 		return fmt.Errorf("%s redirects out of https", last.URL.Host)
+	case req.Method != first.Method: // on the same host too: what was posted would be lost, and whatever page is there would look like success
+		return fmt.Errorf("%s redirects a %s, which would arrive without its body: the address has moved", first.URL.Host, first.Method)
 	case req.URL.Host == first.URL.Host:
 		return nil
 	case req.Method != http.MethodGet && req.Method != http.MethodHead:

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/binary"
+	"fmt"
 	"io"
 	"log"
 	"net"
@@ -154,6 +155,38 @@ func TestOutboundRedirectBetweenHosts(t *testing.T) {
 		resp.Body.Close()
 	}
 	refusedWithout(t, "a POST to another host", err)
+}
+
+// A POST that is redirected by 301, 302 or 303 would become a GET: an alert would be lost and called delivered.
+func TestOutboundKeepsWhatIsPosted(t *testing.T) {
+	for _, status := range []int{301, 302, 303, 307, 308} {
+		got := ""
+		s := serving(t, func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/there" {
+				body, _ := io.ReadAll(r.Body)
+				got = r.Method + " " + string(body)
+				return
+			}
+			w.Header().Set("Location", "/there?"+secretQuery)
+			w.WriteHeader(status)
+		})
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/hook", strings.NewReader("alert"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp, err := outbound([]string{hostOfServer(s)}).Do(req)
+		if err == nil {
+			resp.Body.Close()
+		}
+		if status < 307 {
+			refusedWithout(t, fmt.Sprint("a POST by ", status), err)
+		} else if err != nil {
+			t.Errorf("%d: %v", status, err)
+		}
+		if want := map[bool]string{true: "", false: "POST alert"}[status < 307]; got != want {
+			t.Errorf("%d: what came is %q, want %q", status, got, want)
+		}
+	}
 }
 
 func TestOutboundStaysEncrypted(t *testing.T) {
