@@ -13,7 +13,7 @@ import (
 // use, so that it is the same on a small day and a large one. When more than that comes to be in use, which only very many gaps do, it
 // may grow by a part of what is.
 const (
-	memoryRoom     = 54 << 20  // bytes
+	memoryRoom     = 60 << 20  // bytes
 	sortingRoom    = 112 << 20 // where rows that come in no order of time are sorted
 	crowdedPercent = 115       // of the room: in use, it leaves too little of it
 	growCrowded    = 33        // percent of what is in use

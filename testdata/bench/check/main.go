@@ -3,6 +3,7 @@
 //
 //	check wait URL               until it answers 200, at most a minute
 //	check time NAME COMMAND…     run it, say its wall time, CPU and peak memory on standard error; leaves with its exit code
+//	check within MIB NAME COMMAND…  the same, and leaves with 9 when its peak memory was above that
 //	check next FILE…             the ordinal that the next load starts at
 //	check round FOLDER NAME      one line: acknowledgements a second against the textbook transaction
 //	check stored FOLDER COUNT    as many transactions stored as were acknowledged, over all loads of the folder
@@ -15,6 +16,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strconv"
 )
 
 // errWrong marks what could be told and is not as it must be.
@@ -30,14 +32,20 @@ func main() {
 
 func run(args []string) (int, error) {
 	if len(args) < 2 {
-		return 2, errors.New("usage: check wait|time|next|round|stored|gaps ARGUMENTS…")
+		return 2, errors.New("usage: check wait|time|within|next|round|stored|gaps ARGUMENTS…")
 	}
 	var err error
 	switch verb, rest := args[0], args[1:]; {
 	case verb == "wait" && len(rest) == 1:
 		err = wait(rest[0])
 	case verb == "time" && len(rest) > 1:
-		return timed(rest[0], rest[1:])
+		return timed(0, rest[0], rest[1:])
+	case verb == "within" && len(rest) > 2:
+		most, err := strconv.ParseInt(rest[0], 10, 64)
+		if err != nil || most <= 0 {
+			return 2, fmt.Errorf("within: %q is no number of MiB", rest[0])
+		}
+		return timed(most, rest[1], rest[2:])
 	case verb == "next":
 		err = next(rest)
 	case verb == "round" && len(rest) == 2:

@@ -71,6 +71,12 @@ func TestTimedKeepsTheExitCode(t *testing.T) {
 	expect(t, 2, "/no/such/program", "time", "nothing", "/no/such/program")
 }
 
+func TestWithin(t *testing.T) {
+	expect(t, 3, "", "within", "4096", "exit", "sh", "-c", "exit 3")
+	expect(t, tooLarge, "may take 1", "within", "1", "large", "sh", "-c", ":")
+	expect(t, 2, "no number", "within", "some", "x", "true")
+}
+
 func TestUsage(t *testing.T) {
 	expect(t, 2, "usage", "gaps")
 	expect(t, 2, "unknown", "nonsense", "x")

@@ -44,8 +44,11 @@ func answers(ctx context.Context, url string) error {
 	return nil
 }
 
-// timed leaves with the command's own exit code.
-func timed(name string, command []string) (int, error) {
+// tooLarge is the exit code of a command that took more memory than it may.
+const tooLarge = 9
+
+// timed leaves with the command's own exit code, or with tooLarge; most is in MiB, 0: whatever it takes.
+func timed(most int64, name string, command []string) (int, error) {
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	start := time.Now()
@@ -56,6 +59,9 @@ func timed(name string, command []string) (int, error) {
 	}
 	took, cpu := time.Since(start), cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime()
 	fmt.Fprintf(os.Stderr, "%-34s %7.1f s  %6.1f s CPU  %5d MiB peak\n", name, took.Seconds(), cpu.Seconds(), peakMiB(cmd.ProcessState))
+	if peak := peakMiB(cmd.ProcessState); most > 0 && peak > most {
+		return tooLarge, fmt.Errorf("%s: took %d MiB, and may take %d", name, peak, most)
+	}
 	return cmd.ProcessState.ExitCode(), nil
 }
 
