@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -88,7 +89,7 @@ func (a *app) fetch(ctx context.Context, o fetchOptions) error {
 		}
 		shown = append(shown, list...)
 	}
-	if err := a.printArchived(o.format, shown); err != nil {
+	if err := a.printArchived(o.format, cmp.Or(o.date, "yesterday"), shown); err != nil {
 		return err
 	}
 	switch {
@@ -158,7 +159,7 @@ func (a *app) fetchAccount(ctx context.Context, book *ledger.Ledger, account *Ac
 	return shown, missing, errors.Join(append(failed, err)...)
 }
 
-func (a *app) printArchived(format string, list []archived) error {
+func (a *app) printArchived(format, day string, list []archived) error {
 	if format == "json" {
 		return printJSON(a.out, list)
 	}
@@ -166,7 +167,7 @@ func (a *app) printArchived(format string, list []archived) error {
 	for _, f := range list {
 		t.AppendRow([]any{f.Account, f.Date, cell(f.Name), f.Bytes, f.SHA256[:min(12, len(f.SHA256))], cell(f.Source), f.FetchedAt})
 	}
-	return printTable(a.out, t, "nothing is archived of this day")
+	return printTable(a.out, t, "nothing is archived of "+day)
 }
 
 // places are where an account's statements come from.

@@ -41,7 +41,17 @@ func newTable(header ...any) table.Writer {
 	return t
 }
 
-// printTable writes a table, or the words that say why there is none.
+// rightAligned are the columns whose amounts stand below each other, counted from 1.
+func rightAligned(columns ...int) []table.ColumnConfig {
+	list := make([]table.ColumnConfig, len(columns))
+	for i, n := range columns {
+		list[i] = table.ColumnConfig{Number: n, Align: text.AlignRight, AlignHeader: text.AlignRight}
+	}
+	return list
+}
+
+// printTable writes a table, or the words that say why there is none. Its rule is no wider than the terminal: a longer one would fill
+// several lines.
 func printTable(w io.Writer, t table.Writer, empty string) error {
 	if t.Length() == 0 {
 		_, err := fmt.Fprintln(w, empty)
@@ -49,7 +59,11 @@ func printTable(w io.Writer, t table.Writer, empty string) error {
 	}
 	var b strings.Builder
 	for line := range strings.Lines(t.Render() + "\n") {
-		b.WriteString(strings.TrimRight(line, " \n") + "\n")
+		line = strings.TrimRight(line, " \n")
+		if strings.Trim(line, "─") == "" {
+			line = cutRule(line, widthOf(w))
+		}
+		b.WriteString(line + "\n")
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -135,11 +149,22 @@ func terminalOf(w io.Writer) *os.File {
 }
 
 // width is how many columns a result may have; 0: any number.
-func (a *app) width() int {
-	if f := terminalOf(a.out); f != nil {
+func (a *app) width() int { return widthOf(a.out) }
+
+func widthOf(w io.Writer) int {
+	if f := terminalOf(w); f != nil {
 		return columnsOf(f)
 	}
 	return 0
+}
+
+// cutRule is a line of dashes that is at most width columns long; 0: as long as it is.
+func cutRule(rule string, width int) string {
+	dashes := []rune(rule)
+	if width <= 0 || len(dashes) <= width {
+		return rule
+	}
+	return string(dashes[:width])
 }
 
 // count is a number of things: 1 file, 2 files.

@@ -112,6 +112,7 @@ func (a *app) printPayouts(list []payoutJSON) error {
 	for _, s := range list {
 		t.AppendRow([]any{cell(s.PayoutID), s.Account, s.Date, s.Amount + " " + s.Currency, l.Word(string(s.Status)), s.Expected, s.Remainder, p.dim(l.Sentence(s.RemainderIs))})
 	}
+	t.SetColumnConfigs(rightAligned(4, 6, 7))
 	return printTable(a.out, t, l.Text("no payouts"))
 }
 
@@ -205,7 +206,6 @@ func (a *app) showPayout(ctx context.Context, id, account, format string) error 
 	} else if err := a.printPayouts(found.Payouts); err != nil {
 		return err
 	}
-	fmt.Fprintln(a.out)
 	return reconcile.WriteBridges(a.out, found.Bridges, a.look())
 }
 

@@ -51,6 +51,9 @@ func TestPayouts(t *testing.T) {
 		t.Errorf("by its own id %+v", shown)
 	}
 	table := s.ok("payouts", "show", "po_TEST4001", "--account", "stripe")
+	if heads := strings.Fields(strings.SplitN(table, "\n", 2)[0]); heads[len(heads)-1] != "why" || strings.Contains(table, "\n\n\n") {
+		t.Errorf("a column without a heading, or a hole:\n%s", table)
+	}
 	for _, w := range []string{"127.45 USD", "payout po_TEST4001  2026-11-29  succeeded", "+322.73", "-28.18", "remainder"} {
 		if !strings.Contains(table, w) {
 			t.Errorf("the table does not show %q:\n%s", w, table)
