@@ -116,9 +116,7 @@ func (a *app) reconcile(ctx context.Context, o reconcileOptions) error {
 	if err := a.writeReport(o, out, items); err != nil {
 		return err
 	}
-	if err := a.printRepairs(o.format, items); err != nil {
-		return err
-	}
+	a.sayRepairs(items)
 	if !o.dryRun {
 		a.tellNow(ctx, book)
 		if isTerminal(a.err) {

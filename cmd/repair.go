@@ -89,11 +89,12 @@ func (a *app) listRepairs(ctx context.Context, o repairListOptions) error {
 	if o.format == "json" {
 		return printJSON(a.out, shown)
 	}
-	t := newTable("repair", "account", "day", "state", "planned", "by", "approved by", "applied by", "reversed by")
+	l := a.language()
+	t := newTable(a.heads("repair", "account", "day", "state", "planned", "by", "approved by", "applied by", "reversed by")...)
 	for _, r := range shown {
-		t.AppendRow([]any{r.ID, r.Account, r.Date, r.State, r.MadeAt, cell(r.MadeBy), cell(r.ApprovedBy), cell(r.AppliedBy), cell(r.ReversedBy)})
+		t.AppendRow([]any{r.ID, r.Account, r.Date, l.Word(string(r.State)), r.MadeAt, cell(r.MadeBy), cell(r.ApprovedBy), cell(r.AppliedBy), cell(r.ReversedBy)})
 	}
-	return printTable(a.out, t, "no repairs; plan one by app reconcile --date DAY --repair")
+	return printTable(a.out, t, l.Text("no repairs; plan one by app reconcile --date DAY --repair"))
 }
 
 // shownRepair dates a repair in its account's zone, or in UTC when the account is configured no more.
@@ -223,5 +224,5 @@ func (a *app) withRepair(ctx context.Context, format string, do func(*ledger.Led
 	if format == "json" {
 		return r, printJSON(a.out, a.shownRepair(r))
 	}
-	return r, a.printRepair(a.shownRepair(r))
+	return r, reconcile.WriteRepair(a.out, a.shownRepair(r), a.look())
 }

@@ -103,6 +103,10 @@ func (p *printer) report(r *Report) {
 	p.gaps("carried: waits for a neighbouring day's statement", r.Carried)
 	p.gaps("healed", r.Healed)
 	p.gaps("accepted: resolved by a person, still there", r.Accepted)
+	if r.Repair != nil {
+		p.line("")
+		p.repair(r.Repair)
+	}
 }
 
 // result is the run's, in its colour.

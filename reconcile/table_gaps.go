@@ -53,7 +53,7 @@ func (p *printer) kind(kind models.GapKind, gaps []*GapReport) {
 	}
 	p.line("  %s  %s", p.paint(color, name), p.paint(dim, p.Lang.Count(len(gaps), "gap")))
 	lines := rendered(p.gapTable(gaps))
-	beside := p.Width <= 0 || slices.MaxFunc(widths(lines), func(a, b int) int { return a - b }) <= p.Width
+	beside := p.fits(lines)
 	if beside {
 		p.lines(lines[:2])
 	}
@@ -63,21 +63,27 @@ func (p *printer) kind(kind models.GapKind, gaps []*GapReport) {
 		} else {
 			p.card(g)
 		}
-		if g.Reason != "" {
-			p.sentence("    "+p.paint(dim, p.Lang.Text("why:")+" "), Plain(p.Lang.Sentence(g.Reason)))
+		next := g.Next
+		if g.State != models.GapOpen {
+			next = ""
 		}
-		if g.State == models.GapOpen && g.Next != "" {
-			p.line("    %s%s", p.paint(dim, p.Lang.Text("next:")+" "), p.paint(bold, Plain(g.Next)))
-		}
+		p.because(p.Lang.Sentence(g.Reason), next)
 	}
 }
 
-func widths(lines []string) []int {
-	list := make([]int, len(lines))
-	for i, line := range lines {
-		list[i] = text.StringWidthWithoutEscSequences(line)
+// because prints a reason and what to type next, where there is one, below what they are about.
+func (p *printer) because(reason, next string) {
+	if reason != "" {
+		p.sentence("    "+p.paint(dim, p.Lang.Text("why:")+" "), Plain(reason))
 	}
-	return list
+	if next != "" {
+		p.line("    %s%s", p.paint(dim, p.Lang.Text("next:")+" "), p.paint(bold, Plain(next)))
+	}
+}
+
+// fits says whether lines are no wider than the terminal.
+func (p *printer) fits(lines []string) bool {
+	return p.Width <= 0 || !slices.ContainsFunc(lines, func(line string) bool { return text.StringWidthWithoutEscSequences(line) > p.Width })
 }
 
 // card is a gap in a terminal that is too narrow for the table.

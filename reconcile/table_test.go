@@ -137,3 +137,39 @@ func TestEveryReasonInChinese(t *testing.T) {
 		t.Errorf("%d kinds of gaps only: %v", len(kinds), kinds)
 	}
 }
+
+// TestWriteRepair: every item is told with its reason, in a table where the terminal has room for one and line by line where not, and
+// nothing of a stranger steers the terminal.
+func TestWriteRepair(t *testing.T) {
+	r := &reconcile.RepairReport{ID: "r1", Account: "wechat", Date: "2026-11-28", State: models.RepairApplied, MadeBy: "wang\x1b[2J", MadeAt: "2026-11-29T09:00:00+08:00",
+		Items: []reconcile.RepairItemReport{
+			{GapID: "a1", State: models.ItemBooked, Kind: models.Payment, TransactionID: "p1", OrderID: "O1", Amount: "9.90", Currency: "CNY", Status: models.StatusSucceeded,
+				Outcome: models.OutcomeApplied, Messages: []string{"order.paid"}, Why: "planned so", Result: "the book has it by now"},
+			{GapID: "b2", GapKind: models.GapAmount, State: models.ItemNotRepairable, Kind: models.Payment, TransactionID: "p2\x1b[2J",
+				Why: "there is nothing to book", Next: "app orders show O2"},
+		}}
+	for _, width := range []int{0, 40, 80, 250} {
+		var out bytes.Buffer
+		if err := reconcile.WriteRepair(&out, r, reconcile.Look{Width: width}); err != nil {
+			t.Fatal(err)
+		}
+		plain := out.String()
+		for _, want := range []string{"repair r1", "order.paid", "9.90 CNY", "why: the book has it by now", "not repairable", "why: there is nothing to book", "next: app orders show O2"} {
+			if !strings.Contains(strings.Join(strings.Fields(plain), " "), want) {
+				t.Errorf("width %d: %q is missing in\n%s", width, want, plain)
+			}
+		}
+		if narrow := strings.Contains(plain, "the shop is told: order.paid"); narrow != (width == 40 || width == 80) || strings.Contains(plain, "\x1b") || strings.Contains(plain, "planned so") {
+			t.Errorf("width %d: printed as\n%s", width, plain)
+		}
+	}
+	var out bytes.Buffer
+	if err := reconcile.WriteRepair(&out, r, reconcile.Look{Lang: lang.Chinese}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"补单 r1", "账簿已有记录", "不能补单", "没有可记账的内容"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is missing in\n%s", want, out.String())
+		}
+	}
+}

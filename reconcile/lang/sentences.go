@@ -152,6 +152,13 @@ var sentences = []sentence{
 	{"the statement's word for its state is not known, so nothing says that money has moved", "账单的状态用语无法识别，无从断定款项已变动"},
 	{"there is nothing to book", "没有可记账的内容"},
 
+	// what came of repairing it
+	{"the book has it by now, from a callback", "账簿已由回调记入"},
+	{"the book has it by now, from a {text}", "账簿已由 {text} 记入"},
+	{"the book has it by now", "账簿已有记录"},
+	{"not reversed: {text}", "未撤销：{text}"},
+	{"reversed: {text}", "撤销：{text}"},
+
 	// what happened to a gap
 	{"{more}, by run {text}", "{more}，对账 {text}"},
 	{"healed by run {text}", "已由对账 {text} 消除"},
@@ -161,6 +168,9 @@ var sentences = []sentence{
 	{"found again, with other evidence ({text})", "再次发现，证据有变（{text}）"},
 	{"found again, with other evidence", "再次发现，证据有变"},
 	{"healed: not found any more", "消除：不再发现"},
+	{"resolved, booked by repair {text}: {more}", "已由补单 {text} 解决：{more}"},
+	{"resolved, booked by repair {text}", "已由补单 {text} 解决"},
+	{"booked as {text}", "记账为 {text}"},
 	{"resolved: {text}", "解决：{text}"},
 	{"reopened: {text}", "重新打开：{text}"},
 	{"commented: {text}", "备注：{text}"},

@@ -39,6 +39,10 @@ var words = map[string]string{
 	"a summary report": "汇总报表", "a summary": "汇总", "a trade bill": "交易账单", "a transaction detail report": "交易明细报表",
 	"a balance report or activity download": "余额报表或活动下载",
 
+	// repairs, and what a booking comes to
+	"planned": "已计划", "approved": "已批准", "applied": "已生效", "dropped": "已放弃", "already_there": "已在账簿", "refused": "已拒绝",
+	"not_repairable": "不能补单", "duplicate": "重复", "no_order": "待订单", "noted": "已记录",
+
 	// a line of the bank
 	"booked": "已入账", "reversal": "冲正", "credit": "收入", "debit": "支出",
 
