@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"paybook/models"
@@ -49,7 +50,7 @@ func (r *run) judgeKinds(in *input, s *sheet) error {
 	return nil
 }
 
-// checkText refuses what no database holds, before anything is made of it.
+// checkText refuses what no database holds and ids that no provider gives, before anything is made of it.
 func checkText(in *input, e *models.Entry) error {
 	for _, cell := range [...]struct{ what, text string }{
 		{"transaction id", e.TransactionID}, {"parent id", e.ParentID}, {"order id", e.OrderID}, {"refund number", e.RefundOrderID},
@@ -64,7 +65,39 @@ func checkText(in *input, e *models.Entry) error {
 			return noText(in, e, "further name")
 		}
 	}
+	for _, id := range [...]string{e.TransactionID, e.ParentID} {
+		if why := edited(id); why != "" {
+			return &models.FileError{File: in.name, Line: e.Line, What: fmt.Sprintf("id %q %s: the file was edited", id, why), Next: "download it again"}
+		}
+	}
 	return nil
+}
+
+// edited says what an id has that no provider gives it, only a program in which the file was opened; "" for nothing. Such a row would be
+// missing on both sides, to the eye under the same id.
+func edited(id string) string {
+	switch {
+	case id == "":
+		return ""
+	case id[0] == '\'':
+		return "begins with an apostrophe, a spreadsheet's mark of text"
+	case strings.HasPrefix(id, `="`):
+		return "is a formula"
+	}
+	for i := range len(id) {
+		if id[i] >= utf8.RuneSelf {
+			if strings.ContainsFunc(id[i:], hidden) {
+				return "holds a character that cannot be seen"
+			}
+			break
+		}
+	}
+	return ""
+}
+
+// hidden are blanks beyond ASCII and characters without a shape, such as U+00A0 and U+200B.
+func hidden(c rune) bool {
+	return c >= utf8.RuneSelf && (unicode.IsSpace(c) || unicode.Is(unicode.Cf, c))
 }
 
 func isText(s string) bool { return s == "" || utf8.ValidString(s) && strings.IndexByte(s, 0) < 0 }

@@ -83,6 +83,31 @@ func TestTextNoDatabaseHolds(t *testing.T) {
 	})
 }
 
+// TestEditedIDs: what a spreadsheet or an editor leaves on an id would make two gaps of one movement, with ids that look the same.
+func TestEditedIDs(t *testing.T) {
+	b := sqlite(t)
+	for id, says := range map[string]string{
+		"'4200000001": "apostrophe", `="4200000001"`: "formula", "\u200b4200000001": "cannot be seen", "42000\ufeff00001": "cannot be seen",
+		"42000\u00a000001": "cannot be seen", "4200000001\u2069": "cannot be seen", "42000\u300000001": "cannot be seen",
+	} {
+		for _, spoil := range []func(*models.Entry){func(e *models.Entry) { e.TransactionID = id }, func(e *models.Entry) { e.ParentID = id }} {
+			spoiled := entry("p2", "20.00", models.StatusSucceeded)
+			spoil(&spoiled)
+			a := reconcile.Account{Name: "shop", Provider: script{models.Statement{Compared: true}, []models.Entry{entry("p1", "20.00", models.StatusSucceeded), spoiled}}}
+			_, err := tryRun(t.Context(), b, a, day(t, "2026-11-28"), file(t, "s.csv", []byte("x")))
+			wantFileError(t, err, "s.csv", "row 3", says)
+		}
+	}
+	wantNothingWritten(t, b)
+	for _, id := range []string{"a'b", "订单-1", "é=\"1\"", "a b", "日本\u0301"} {
+		a := reconcile.Account{Name: "shop", Provider: script{models.Statement{Compared: true}, []models.Entry{entry(id, "20.00", models.StatusSucceeded)}}}
+		r, err := tryRun(t.Context(), b, a, day(t, "2026-11-28"), file(t, "s.csv", []byte("x")))
+		if err != nil || len(r.Gaps) != 1 || r.Gaps[0].TransactionID != id {
+			t.Errorf("%q: %v", id, err)
+		}
+	}
+}
+
 // TestFileOfOneKind: a file that can hold payments only says nothing of refunds.
 func TestFileOfOneKind(t *testing.T) {
 	b := sqlite(t)

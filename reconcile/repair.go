@@ -33,8 +33,9 @@ func RunRepair(ctx context.Context, book *ledger.Ledger, a Account, src Source, 
 		return nil, err
 	}
 	plan := models.Repair{Account: a.Name, Date: report.Date, RunID: report.RunID, MadeBy: repair.Who, MadeAt: o.Now()}
+	doubts := doubtsOf(report)
 	for i := range report.Gaps {
-		plan.Items = append(plan.Items, repairItem(report, &report.Gaps[i], rows))
+		plan.Items = append(plan.Items, repairItem(report, &report.Gaps[i], rows, doubts))
 	}
 	if plan, err = book.PlanRepair(ctx, plan, !o.DryRun); err != nil {
 		return nil, err
@@ -59,7 +60,7 @@ func RunRepair(ctx context.Context, book *ledger.Ledger, a Account, src Source, 
 }
 
 // repairItem is what a repair can do about an open gap.
-func repairItem(r *Report, shown *GapReport, rows map[string]models.Entry) models.RepairItem {
+func repairItem(r *Report, shown *GapReport, rows map[string]models.Entry, doubts doubts) models.RepairItem {
 	g := gapOf(r, shown)
 	item := models.RepairItem{GapID: g.ID, State: models.ItemPlanned, GapKind: g.Kind, GapHash: ledger.GapHash(g), Kind: g.EntryKind,
 		TransactionID: g.TransactionID, ParentID: g.ParentID, OrderID: g.OrderID, RefundOrderID: g.RefundOrderID, Why: g.Reason, Topics: []string{}}
@@ -69,7 +70,11 @@ func repairItem(r *Report, shown *GapReport, rows map[string]models.Entry) model
 		item.AmountMinor, item.Currency, item.File, item.Line = money.Minor, money.Currency, side.File, side.Line
 	}
 	e, read := rows[g.ID]
-	if why, next := unrepairable(&g, &e, read); why != "" {
+	why, next := unrepairable(&g, &e, read)
+	if why == "" {
+		why, next = doubts.of(&g)
+	}
+	if why != "" {
 		item.State, item.Why, item.Next = models.ItemNotRepairable, why, next
 		return item
 	}

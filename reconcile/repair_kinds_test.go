@@ -127,6 +127,45 @@ func TestNotRepairable(t *testing.T) {
 	wantLines(t, "what the statement calls failed", bookOf(t, b, "O-failed"), before...)
 }
 
+// Field failure: an id that a spreadsheet or an editor has damaged makes two gaps of one payment, and a repair of one of them would book it
+// twice, for somebody to give it back.
+func TestRepairOfADamagedID(t *testing.T) {
+	ledgertest.Each(t, func(t *testing.T, b *ledger.Ledger) {
+		a := plainAccount(t)
+		paid(t, b, "p1 2026-11-28 10:00:00", "p2 2026-11-28 10:00:00", "p3 2026-11-28 10:00:00", "p4 2026-11-28 23:59:58")
+		ledgertest.Order(t, b, "O-lost", "20.00", "CNY")
+		book(t, b, "shop", movement{Kind: models.Refund, TransactionID: "r3", ParentID: "p3", OrderID: "O-p3", Amount: "5.00", Currency: "CNY", Status: "succeeded",
+			OccurredAt: "2026-11-28T11:00:00+08:00"})
+		file := statement(t, "p1x,O-p1,payment,20.00,CNY,succeeded,2026-11-28 10:00:00,,", "p2x,O-p2,payment,21.00,CNY,succeeded,2026-11-28 10:00:00,,",
+			"p3 2026-11-28 10:00:00", "r3x,O-p3,refund,5.00,CNY,succeeded,2026-11-28 11:00:00,p3,", "r4,O-p3,refund,4.00,CNY,succeeded,2026-11-28 11:30:00,p3,",
+			"p4x,O-p4,payment,20.00,CNY,succeeded,2026-11-28 23:00:00,,", "420000000020261000000000,O-lost,payment,20.00,CNY,succeeded,2026-11-28 12:00:00,,")
+		r := repaired(t, b, a, "2026-11-28", reconcile.Repair{Apply: true}, file)
+		wantLines(t, "repair", repairLines(r.Repair), "booked missing_local payment p2x duplicate_payment []", "booked missing_local refund r4 applied [order.part_refunded]",
+			"not_repairable missing_local payment 420000000020261000000000  []", "not_repairable missing_provider payment p1  []",
+			"not_repairable missing_local payment p1x  []", "not_repairable missing_provider payment p2  []", "not_repairable missing_provider refund r3  []",
+			"not_repairable missing_local refund r3x  []", "not_repairable missing_local payment p4x  []")
+		for _, i := range r.Repair.Items {
+			if i.GapKind == models.GapMissingLocal && i.State == models.ItemNotRepairable && !strings.Contains(i.Why, "of the same order and sum the book has "+strings.TrimSuffix(i.TransactionID, "x")) &&
+				!strings.Contains(i.Why, "many zeros") {
+				t.Errorf("%s: %s", i.TransactionID, i.Why)
+			}
+		}
+		wantLines(t, "O-p1", bookOf(t, b, "O-p1"), "paid  refunded 0", "payment p1 2000 succeeded applied callback", "unpaid → paid", "order.paid")
+
+		for _, g := range r.Gaps {
+			if g.TransactionID == "p1" {
+				if _, err := b.ResolveGap(t.Context(), g.ID, "a payment of the test shop"); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		r = repaired(t, b, a, "2026-11-28", reconcile.Repair{Apply: true}, file)
+		if n := r.Repair.Count(models.ItemBooked); n != 1 || r.Repair.Items[0].TransactionID != "p1x" {
+			t.Errorf("a person knows that it is another: %q", repairLines(r.Repair))
+		}
+	})
+}
+
 // An account whose orders are elsewhere books without one, and tells the shop.
 func TestRepairElsewhere(t *testing.T) {
 	ledgertest.Each(t, func(t *testing.T, b *ledger.Ledger) {

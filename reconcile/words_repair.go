@@ -33,6 +33,41 @@ func unrepairable(g *models.Gap, e *models.Entry, read bool) (why, next string) 
 	return "", ""
 }
 
+// doubts are what the book has and the statement does not, by what it is worth: a row of the same order and sum under another id may be the
+// same movement, in a file that somebody has edited, and booked it would be there twice.
+type doubts map[worth]string
+
+type worth struct {
+	kind                    models.TransactionKind
+	order, amount, currency string
+}
+
+// doubtsOf are those of a run. A gap that a person has resolved raises none: that person knows it is another.
+func doubtsOf(r *Report) doubts {
+	d := doubts{}
+	for _, g := range slices.Concat(r.Gaps, r.Carried) {
+		if g.Kind == models.GapMissingProvider && g.Ledger != nil && g.OrderID != "" {
+			d[worth{g.EntryKind, g.OrderID, g.Ledger.Amount, g.Ledger.Currency}] = g.TransactionID
+		}
+	}
+	return d
+}
+
+// of says why a gap is for a person although a repair could close it; "" when nothing speaks against it.
+func (d doubts) of(g *models.Gap) (why, next string) {
+	if g.Kind != models.GapMissingLocal || g.Statement == nil {
+		return "", ""
+	}
+	if looksRounded(g.TransactionID) {
+		return "its id ends in many zeros, so the file may have been saved by a spreadsheet: booked by it, its callback would be booked once more", g.Next
+	}
+	if other := d[worth{g.EntryKind, g.OrderID, g.Statement.Amount, g.Statement.Currency}]; other != "" {
+		return "of the same order and sum the book has " + other + ", which the statement does not have: it may be the same by another name; " +
+			"if it is not, resolve that gap first", "app orders show " + quote(g.OrderID)
+	}
+	return "", ""
+}
+
 // notByRepair is one sentence a kind.
 func notByRepair(g *models.Gap) string {
 	switch g.Kind {
