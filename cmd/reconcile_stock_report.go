@@ -157,8 +157,8 @@ func (s *stockReport) repair(ctx context.Context, apply bool) error {
 		s.lease = lease
 		return s.repairAll(ctx, true)
 	})
-	if errors.As(err, new(*ledger.BusyError)) || errors.As(err, new(*ledger.LostLease)) {
-		err = fmt.Errorf("repair of the stock: %w: %w", reconcile.ErrBusy, err)
+	if err = reconcile.AsBusy(err); errors.Is(err, reconcile.ErrBusy) {
+		err = fmt.Errorf("repair of the stock: %w", err)
 	}
 	return err
 }

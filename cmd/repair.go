@@ -219,7 +219,7 @@ func (a *app) withRepair(ctx context.Context, format string, do func(*ledger.Led
 	}
 	defer book.Close()
 	if r, err = do(book); err != nil {
-		return r, listedBy("app repair list", err)
+		return r, reconcile.AsBusy(listedBy("app repair list", err))
 	}
 	if format == "json" {
 		return r, printJSON(a.out, a.shownRepair(r))

@@ -38,7 +38,7 @@ func RunRepair(ctx context.Context, book *ledger.Ledger, a Account, src Source, 
 		plan.Items = append(plan.Items, repairItem(report, &report.Gaps[i], rows, doubts))
 	}
 	if plan, err = book.PlanRepair(ctx, plan, !o.DryRun); err != nil {
-		return nil, err
+		return nil, AsBusy(err)
 	}
 	report.Repair = NewRepairReport(plan, a.Zone)
 	if !repair.Apply || plan.ID == "" {
@@ -50,7 +50,7 @@ func RunRepair(ctx context.Context, book *ledger.Ledger, a Account, src Source, 
 		return report, nil
 	}
 	if err != nil {
-		return nil, err
+		return nil, AsBusy(err)
 	}
 	if report, err = Run(ctx, book, a, src, day, o); err != nil {
 		return nil, err

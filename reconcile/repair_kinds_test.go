@@ -1,6 +1,8 @@
 package reconcile_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -222,5 +224,30 @@ func TestRepairWhileARunIsUnderWay(t *testing.T) {
 		}}
 		wantRun(t, run(t, b, slow, "2026-11-28", file), "1 1", "healed: missing_local payment ch1")
 		wantLines(t, "book", bookOf(t, b, "O-ch1"), "paid  refunded 0", "payment ch1 2000 succeeded applied reconcile", "unpaid → paid", "order.paid")
+	})
+}
+
+// A repair that somebody is applying is busy to everybody else, also to one who would take its place.
+func TestRepairIsBusy(t *testing.T) {
+	ledgertest.Each(t, func(t *testing.T, b *ledger.Ledger) {
+		a := plainAccount(t)
+		ledgertest.Order(t, b, "O-ch1", "20.00", "CNY")
+		file := statement(t, "ch1 2026-11-28 10:00:00")
+		planned := repaired(t, b, a, "2026-11-28", reconcile.Repair{}, file)
+		err := b.UnderLease(t.Context(), "repair/"+planned.Repair.ID, func(ctx context.Context, _ *ledger.Lease) error {
+			for _, files := range [][]string{{file}, {statement(t, "ch1 2026-11-28 10:00:00", "ch2 2026-11-28 11:00:00")}} {
+				_, err := reconcile.RunRepair(ctx, b, a, reconcile.Files(files...), day(t, "2026-11-28"), reconcile.Options{Now: noon}, reconcile.Repair{Apply: true, Who: "bob", Approvals: 1})
+				if !errors.Is(err, reconcile.ErrBusy) || !strings.HasPrefix(err.Error(), "busy: ") || !strings.Contains(err.Error(), "the same repair is under way since 20") {
+					t.Errorf("while it is applied elsewhere: %v", err)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(bookOf(t, b, "O-ch1")) != 1 {
+			t.Errorf("something was booked: %q", bookOf(t, b, "O-ch1"))
+		}
 	})
 }

@@ -59,7 +59,15 @@ const tries = 3
 // one was stalled (a *ledger.LostLease), or that other runs of the account kept coming in between.
 var ErrBusy = errors.New("busy")
 
-var errOthers = errors.New("other runs of this account are under way; try again when they have ended")
+var errOthers = fmt.Errorf("%w: other runs of this account are under way; try again when they have ended", ErrBusy)
+
+// AsBusy puts ErrBusy before an error that means it.
+func AsBusy(err error) error {
+	if errors.As(err, new(*ledger.BusyError)) || errors.As(err, new(*ledger.LostLease)) {
+		return fmt.Errorf("%w: %w", ErrBusy, err)
+	}
+	return err
+}
 
 // Run reconciles one account and day. What is wrong with a file is a *models.FileError; after any error nothing is written. Gaps are
 // no error: see the report's Result.
@@ -80,11 +88,9 @@ func Run(ctx context.Context, book *ledger.Ledger, a Account, src Source, day Da
 		}
 		return errOthers
 	})
-	var held *ledger.BusyError
-	var lost *ledger.LostLease
-	switch {
-	case errors.As(err, &held), errors.As(err, &lost), errors.Is(err, errOthers):
-		return nil, fmt.Errorf("reconcile %s, %s: %w: %w", a.Name, day, ErrBusy, err)
+	switch err = AsBusy(err); {
+	case errors.Is(err, ErrBusy):
+		return nil, fmt.Errorf("reconcile %s, %s: %w", a.Name, day, err)
 	case err != nil:
 		return nil, err
 	}

@@ -20,7 +20,7 @@ const reach = 92 * dayLength
 // tries is how often a run is made again because another run of the bank was saved while it was under way.
 const tries = 3
 
-var errOthers = errors.New("other runs of this bank are under way; try again when they have ended")
+var errOthers = fmt.Errorf("%w: other runs of this bank are under way; try again when they have ended", reconcile.ErrBusy)
 
 // Run reads the bank's statements of one day and holds what has come to the account against the payouts that the providers have told
 // of. What it finds depends on all statements read by then, not on the order of the runs. Errors are those of reconcile.Run: a
@@ -43,11 +43,9 @@ func Run(ctx context.Context, book *ledger.Ledger, b Bank, src reconcile.Source,
 		}
 		return errOthers
 	})
-	var held *ledger.BusyError
-	var lost *ledger.LostLease
-	switch {
-	case errors.As(err, &held), errors.As(err, &lost), errors.Is(err, errOthers):
-		return nil, fmt.Errorf("reconcile %s, %s: %w: %w", account, day, reconcile.ErrBusy, err)
+	switch err = reconcile.AsBusy(err); {
+	case errors.Is(err, reconcile.ErrBusy):
+		return nil, fmt.Errorf("reconcile %s, %s: %w", account, day, err)
 	case err != nil:
 		return nil, err
 	}
