@@ -42,6 +42,18 @@ func (r *RepairReport) Name(l lang.Language) string {
 	return l.Text("repair %s", r.ID)
 }
 
+// Parts are the items that are or would be booked, and those that cannot be.
+func (r *RepairReport) Parts() (booked, left []*RepairItemReport) {
+	for i := range r.Items {
+		if item := &r.Items[i]; item.State == models.ItemNotRepairable {
+			left = append(left, item)
+		} else {
+			booked = append(booked, item)
+		}
+	}
+	return booked, left
+}
+
 // Because says why an item is booked, then what came of it, or why nothing can be.
 func (i *RepairItemReport) Because(l lang.Language) string {
 	if i.Result != "" {
@@ -67,14 +79,7 @@ func (p *printer) repair(r *RepairReport) {
 	if r.Reason != "" {
 		p.sentence(p.Lang.Text("because: "), Plain(r.Reason))
 	}
-	var booked, left []*RepairItemReport
-	for i := range r.Items {
-		if item := &r.Items[i]; item.State == models.ItemNotRepairable {
-			left = append(left, item)
-		} else {
-			booked = append(booked, item)
-		}
-	}
+	booked, left := r.Parts()
 	p.line("")
 	if len(booked) == 0 {
 		p.line("%s", p.Lang.Text("nothing to book"))

@@ -37,6 +37,12 @@ func report() *reconcile.Report {
 		Healed:  []reconcile.GapReport{{ID: "h1", Kind: models.GapAmount, EntryKind: models.Payment, State: models.GapResolved}},
 		Summary: map[models.GapKind]int{models.GapMissingLocal: 1, models.GapAmount: 1},
 		Notes:   []string{"a.csv: the same statement as b.csv, read once", evil},
+		Repair: &reconcile.RepairReport{ID: "rep-1", State: models.RepairApplied, MadeBy: evil, MadeAt: "2026-11-29T09:00:00+08:00", Reason: evil,
+			Items: []reconcile.RepairItemReport{
+				{GapID: "a1", State: models.ItemBooked, Kind: models.Payment, TransactionID: evil, OrderID: evil, Amount: "20.00", Currency: "CNY",
+					Outcome: models.OutcomeApplied, Messages: []string{"order.paid"}, Why: "planned so", Result: "the book has it by now"},
+				{GapID: "a2", GapKind: models.GapAmount, State: models.ItemNotRepairable, Kind: models.Payment, TransactionID: evil, Why: "there is nothing to book", Next: evil},
+			}},
 		Bank: &reconcile.BankReport{Bank: "main", Currency: "EUR", Matched: []reconcile.BankMatchReport{{How: "reference", BankFee: "0.50",
 			Payouts: []reconcile.BankPayoutReport{{Account: "stripe", PayoutID: "po_77", Date: "2026-11-27", Amount: "10.00", Currency: "EUR"}},
 			Lines:   []reconcile.BankLineReport{{Date: "2026-11-28", Amount: "9.50", Reference: evil}}}}},
@@ -63,7 +69,8 @@ func TestWrite(t *testing.T) {
 			t.Errorf("%s: written twice it differs", l)
 		}
 		for _, word := range []string{"4200002026112800000000000001", "180.00", "160.00", "20.00", "-0.92", "po_1", "po_77", "9.50 EUR", "app callbacks list --account shop --date 2026-11-28",
-			"Asia/Shanghai", "<svg", "bill.csv"} {
+			"Asia/Shanghai", "<svg", "bill.csv",
+			"rep-1", "order.paid"} {
 			if !strings.Contains(text, word) {
 				t.Errorf("%s: %q is missing", l, word)
 			}
@@ -77,7 +84,8 @@ func TestWrite(t *testing.T) {
 		}
 	}
 	zh := written(t, items, lang.Chinese, gapsMax)
-	for _, word := range []string{`<html lang="zh-CN">`, "账簿缺失", "回调从未到达", "未解释余额", "结转", "未能对账", "差异按天数", "与 b.csv 是同一份账单"} {
+	for _, word := range []string{`<html lang="zh-CN">`, "账簿缺失", "回调从未到达", "未解释余额", "结转", "未能对账", "差异按天数", "与 b.csv 是同一份账单", "账簿已有记录", "不能补单",
+		"没有可记账的内容"} {
 		if !strings.Contains(zh, word) {
 			t.Errorf("in Chinese %q is missing", word)
 		}
@@ -87,6 +95,20 @@ func TestWrite(t *testing.T) {
 // escaped is evil as a page says it.
 func escaped(s string) string {
 	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&#34;", "'", "&#39;").Replace(s)
+}
+
+// TestManyItems: a page has as many items of a repair as a browser bears, those that are booked first, and says how many others there are.
+func TestManyItems(t *testing.T) {
+	r := report().Repair
+	for range 4 {
+		r.Items = append(r.Items, r.Items[:2]...)
+	}
+	for room, want := range map[int]string{10: "5 5 0", 7: "5 2 3", 3: "3 0 7"} {
+		p := newRepair(r, lang.English, room)
+		if got := fmt.Sprint(len(p.Booked), len(p.Left), p.More); got != want {
+			t.Errorf("room for %d: %s, want %s", room, got, want)
+		}
+	}
 }
 
 // TestPolicy: the page forbids itself all but its own style, whose hash it names.

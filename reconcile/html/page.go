@@ -25,6 +25,9 @@ const gapsMax = 5000
 // bridgesMax bounds the payouts of one run.
 const bridgesMax = 100
 
+// repairMax bounds the items of one run's repair.
+const repairMax = 1000
+
 //go:embed page.html
 var markup string
 
@@ -50,6 +53,7 @@ func write(w io.Writer, items []reconcile.Item, l lang.Language, room int) error
 	}
 	t, err := template.New("page").Funcs(template.FuncMap{
 		"t": l.Text, "word": l.Word, "sentence": l.Sentence, "count": l.Count, "nonzero": nonzero, "kindName": kindName(l),
+		"because": func(i *reconcile.RepairItemReport) string { return i.Because(l) }, "told": func(i *reconcile.RepairItemReport) string { return i.Told(l) },
 		"seen": reconcile.Plain, "whole": func(n int64) int { return int(n) }, "side": func(name string, s *models.Side) any {
 			return struct {
 				Name string
@@ -81,7 +85,31 @@ type run struct {
 	Waterfalls  []waterfall
 	MorePayouts int // that found no room; below 1: none
 	Lists       []list
-	Left        int // gaps that found no room in the page
+	Left        int     // gaps that found no room in the page
+	Plan        *repair // nil: there is none
+}
+
+// repair is what is or would be booked, and what cannot be.
+type repair struct {
+	Name, State, Reason string
+	Steps               []string
+	Booked, Left        []*reconcile.RepairItemReport
+	More                int // items that found no room
+}
+
+func newRepair(r *reconcile.RepairReport, l lang.Language, room int) *repair {
+	if r == nil {
+		return nil
+	}
+	p := &repair{Name: r.Name(l), State: l.Word(string(r.State)), Reason: r.Reason}
+	for _, s := range r.Steps() {
+		p.Steps = append(p.Steps, s.Says(l))
+	}
+	p.Booked, p.Left = r.Parts()
+	p.Booked = p.Booked[:min(len(p.Booked), room)]
+	p.Left = p.Left[:min(len(p.Left), room-len(p.Booked))]
+	p.More = len(r.Items) - len(p.Booked) - len(p.Left)
+	return p
 }
 
 // list is one list of gaps, kind by kind.
@@ -103,6 +131,7 @@ func newRun(i int, item reconcile.Item, l lang.Language, room *int) run {
 		return r
 	}
 	r.Account = r.Report.Account
+	r.Plan = newRepair(r.Repair, l, repairMax)
 	r.Kinds, r.Ages = kindChart(r.Report, l), ageChart(r.Report, l)
 	for _, b := range slices.Concat(r.Bridges, r.NotPaidOut) {
 		if r.MorePayouts = len(r.Bridges) + len(r.NotPaidOut) - bridgesMax; len(r.Waterfalls) < bridgesMax {

@@ -23,7 +23,8 @@ var labels = map[string]string{
 	// of banks
 	"%s to %s": "%s 至 %s", "statement %s of %s: %s": "对账单 %s，%s：%s", "statement of %s: %s": "%s 的对账单：%s", ", %s before, %s %s after": "，期初 %s，期末 %s %s",
 	"%s announced and not booked: not counted": "%s已预告未记账：不计", "came": "到账日", "bank's reference": "银行附言", "bank fee": "银行费用",
-	"found by": "匹配依据", "Bank": "银行",
+	"found by": "匹配依据", "Bank": "银行", "Repairs": "补单",
+	"%d further items are not on this page; the XLSX and JSON reports have all of them": "另有 %d 项未列在本页；XLSX 和 JSON 报表有全部",
 
 	// of a bank account
 	", %s before, %s after": "，期初 %s，期末 %s", "booked": "入账日", "reference": "银行流水号",

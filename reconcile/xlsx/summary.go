@@ -21,6 +21,7 @@ func (b *workbook) summary(items []reconcile.Item) {
 	b.kinds(reports)
 	b.bridges(reports)
 	b.bank(reports)
+	b.repairs(reports)
 	b.notes(reports)
 }
 
@@ -129,6 +130,29 @@ func (b *workbook) bank(reports []*reconcile.Report) {
 						money{m.BankFee, r.Bank.Currency}, b.lang.Word(m.How))
 				}
 			}
+		}
+	}
+}
+
+// repairs writes what is or would be booked, and what cannot be, with the next command for it.
+func (b *workbook) repairs(reports []*reconcile.Report) {
+	titled := false
+	for _, r := range reports {
+		if r.Repair == nil {
+			continue
+		}
+		if !titled {
+			b.block("Repairs", "account", "gap", "transaction", "order", "books", "amount", "currency", "state", "comes to", "the shop is told", "next", "why")
+			titled = true
+		}
+		for i := range r.Repair.Items {
+			item := &r.Repair.Items[i]
+			told := ""
+			if item.Outcome != "" {
+				told = item.Told(b.lang)
+			}
+			b.line(r.Account, item.GapID, item.TransactionID, item.OrderID, b.lang.Word(string(item.Kind)), money{item.Amount, item.Currency}, item.Currency,
+				b.lang.Word(string(item.State)), b.lang.Word(string(item.Outcome)), told, item.Next, item.Because(b.lang))
 		}
 	}
 }

@@ -38,6 +38,11 @@ func report() *reconcile.Report {
 		Carried: []reconcile.GapReport{{ID: "c1", Kind: models.GapMissingLocal, State: models.GapCarried, DueOn: "2026-12-05", Owner: "=wang"}},
 		Summary: map[models.GapKind]int{models.GapMissingLocal: 2, models.GapAmount: 2},
 		Notes:   []string{"a.csv: the same statement as b.csv, read once"},
+		Repair: &reconcile.RepairReport{ID: "rep-1", Items: []reconcile.RepairItemReport{
+			{GapID: "a1", State: models.ItemBooked, Kind: models.Payment, TransactionID: longID, OrderID: "=O", Amount: "20.00", Currency: "CNY", Outcome: models.OutcomeApplied,
+				Messages: []string{"order.paid"}, Result: "the book has it by now"},
+			{GapID: "a3", State: models.ItemNotRepairable, Kind: models.Payment, TransactionID: longID, Amount: "5.120", Currency: "KWD", Why: "there is nothing to book", Next: "app orders show O-1"},
+		}},
 		Bank: &reconcile.BankReport{Bank: "main", Currency: "EUR", Matched: []reconcile.BankMatchReport{{How: "reference", BankFee: "0.50",
 			Payouts: []reconcile.BankPayoutReport{{Account: "stripe", PayoutID: "po_77", Date: "2026-11-27", Amount: "10.00", Currency: "EUR"}},
 			Lines:   []reconcile.BankLineReport{{Date: "2026-11-28", Amount: "9.50", Reference: "REF"}}}}},
@@ -246,9 +251,12 @@ func TestSummary(t *testing.T) {
 		lang.English: {"shop|wechatpay|2026-11-28|Asia/Shanghai|gaps|10|9|6|4|1|0|0192", "other||||could not be run|||||||no statement",
 			"shop|2026-11-28|payment|CNY|9|180.00|1.08|8|160.00|20.00", "shop|2026-11-28|missing_local|missing_local|2", "shop|00012|2026-11-29|CNY|payments|9|170.00",
 			"shop|00012|2026-11-29|CNY|remainder||-1.00",
-			"shop|po_77|stripe|2026-11-27|10.00|2026-11-28|REF|9.50|0.50|reference", "shop|2026-11-28|a.csv: the same statement as b.csv, read once"},
+			"shop|po_77|stripe|2026-11-27|10.00|2026-11-28|REF|9.50|0.50|reference",
+			"shop|a1|" + longID + "|'=O|payment|20.00|CNY|booked|applied|order.paid||the book has it by now",
+			"shop|a3|" + longID + "||payment|5.120|KWD|not_repairable|||app orders show O-1|there is nothing to book", "shop|2026-11-28|a.csv: the same statement as b.csv, read once"},
 		lang.Chinese: {"shop|wechatpay|2026-11-28|Asia/Shanghai|有差异|10|9|6|4|1|0|0192", "other||||未能对账|||||||no statement",
-			"shop|2026-11-28|付款|CNY|9|180.00|1.08|8|160.00|20.00", "shop|2026-11-28|a.csv：与 b.csv 是同一份账单，只读一次", "shop|00012|2026-11-29|CNY|未解释余额||-1.00"},
+			"shop|2026-11-28|付款|CNY|9|180.00|1.08|8|160.00|20.00", "shop|2026-11-28|a.csv：与 b.csv 是同一份账单，只读一次", "shop|00012|2026-11-29|CNY|未解释余额||-1.00",
+			"shop|a1|" + longID + "|'=O|付款|20.00|CNY|已入账|已生效|order.paid||账簿已有记录"},
 	} {
 		f := opened(t, written(t, l))
 		rows, err := f.GetRows(f.GetSheetList()[0])
