@@ -107,7 +107,7 @@ func TestTableInChinese(t *testing.T) {
 		t.Fatal(err)
 	}
 	rows, err := csv.NewReader(&asCSV).ReadAll()
-	if err != nil || len(rows) != 4 || rows[0][0] != "账户" || rows[1][3] != "账簿缺失" || !slices.Contains(rows[0], reconcile.ColumnDecision) {
+	if err != nil || len(rows) != 4 || rows[0][0] != "账号" || rows[1][3] != "账簿缺失" || !slices.Contains(rows[0], reconcile.ColumnDecision) {
 		t.Errorf("CSV: %v, %v", rows, err)
 	}
 	if got := tableOf(t, []reconcile.Item{{Report: r}}, reconcile.Look{}); strings.IndexFunc(got, func(c rune) bool { return unicode.Is(unicode.Han, c) }) >= 0 {

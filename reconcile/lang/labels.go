@@ -3,18 +3,18 @@ package lang
 // labels are headings and lines of reports, by the English format.
 var labels = map[string]string{
 	// of tables and pages
-	"account": "账户", "day": "日期", "result": "结果", "compared": "比对行数", "matched": "相符", "gaps": "差异", "carried": "结转", "healed": "已消除",
+	"account": "账号", "day": "日期", "result": "结果", "compared": "比对行数", "matched": "相符", "gaps": "差异", "carried": "结转", "healed": "已消除",
 	"of": "类型", "currency": "币种", "statement": "账单", "book": "账簿", "amount": "金额", "fee": "手续费", "difference": "差额", "step": "项目",
 	"rows": "行数", "gap": "差异号", "transaction": "交易号", "order": "订单号", "order asks": "订单金额", "kind": "差异类型", "state": "状态",
-	"days": "天数", "why": "原因", "next": "下一步", "why:": "原因：", "next:": "下一步：", "payout": "结算", "= expected": "＝ 应结算",
-	"paid out": "实际结算", "remainder": "未解释余额", "payment": "付款号", "refund": "退款号", "first seen": "首次发现", "resolved": "解决于",
+	"days": "天数", "why": "原因", "next": "下一步", "why:": "原因：", "next:": "下一步：", "payout": "出款", "= expected": "＝ 应出款",
+	"paid out": "实际出款", "remainder": "未解释余额", "payment": "付款号", "refund": "退款号", "first seen": "首次发现", "resolved": "解决于",
 	"resolution": "处理说明", "owner": "负责人", "due on": "截止日", "due": "截止日", "overdue": "已逾期", "history": "经过", ", fee %s": "，手续费 %s",
 
 	"Reconciliation report": "对账报告", "Summary": "汇总", "Runs": "对账", "Gaps": "差异", "Totals": "合计", "Gaps by kind": "差异按类型", "Gaps by age": "差异按天数",
-	"Payouts": "结算", "Notes": "说明", "note": "说明", "word": "代码", "provider": "渠道", "time zone": "时区", "run": "对账号", "status": "状态",
+	"Payouts": "出款", "Notes": "说明", "note": "说明", "word": "代码", "provider": "渠道", "time zone": "时区", "run": "对账号", "status": "状态",
 	"evidence": "证据", "nothing": "无", "today": "当天", "1 day": "1 天", "2 to 3 days": "2 至 3 天", "4 to 7 days": "4 至 7 天",
-	"8 to 30 days": "8 至 30 天", "over 30 days": "30 天以上", "How the payout came about": "结算构成", "row %d": "第 %d 行", "one of: %s": "只能填：%s",
-	"%d further payouts are not on this page; the XLSX and JSON reports have all of them": "另有 %d 笔结算未列在本页；XLSX 和 JSON 报表有全部",
+	"8 to 30 days": "8 至 30 天", "over 30 days": "30 天以上", "How the payout came about": "出款构成", "row %d": "第 %d 行", "one of: %s": "只能填：%s",
+	"%d further payouts are not on this page; the XLSX and JSON reports have all of them": "另有 %d 笔出款未列在本页；XLSX 和 JSON 报表有全部",
 	"%d further gaps are not on this page; the XLSX and CSV reports have all of them":     "另有 %d 处差异未列在本页；XLSX 和 CSV 报表有全部",
 
 	// how far a run is
@@ -37,13 +37,13 @@ var labels = map[string]string{
 	"carried: waits for a neighbouring day's statement":                    "结转：等待相邻日账单",
 	"accepted: resolved by a person, still there":                          "已认可：由人工解决，差异仍在",
 	"and %d more: app gaps list, or --format json":                         "另有 %d 处：app gaps list，或 --format json",
-	"and %d more payouts: app payouts list, or --format json":              "另有 %d 笔结算：app payouts list，或 --format json",
-	"rows of no payout": "未结算的明细", "expected": "应结算", "paid": "实际结算",
+	"and %d more payouts: app payouts list, or --format json":              "另有 %d 笔出款：app payouts list，或 --format json",
+	"rows of no payout": "未出款的明细", "expected": "应出款", "paid": "实际出款",
 	"books": "记账", "at": "时间", "comes to": "结果", "the shop is told": "通知商户", "not repairable": "不能补单", "nothing to book": "没有可记账的内容",
 	"repair": "补单号", "repair %s": "补单 %s", "repair (not kept)": "补单（未保存）", "planned": "计划于", "by": "操作人", "approved by": "批准人",
 	"applied by": "执行人", "reversed by": "撤销人", "%s by %s, %s": "%s：%s，%s", "because: ": "原因：",
 	"no repairs; plan one by app reconcile --date DAY --repair": "没有补单；用 app reconcile --date DAY --repair 制定",
-	"no payouts":     "没有结算",
+	"no payouts":     "没有出款",
 	"no gaps":        "没有差异",
 	"%s, %s ago":     "%s，%s前",
 	"  (%s, row %d)": "（%s 第 %d 行）",
