@@ -111,11 +111,11 @@ func (m *matcher) pair(how string, payouts []*payout, lines []*line) {
 
 // references puts together what names one another. One line may name several payouts, one payout may come in several lines.
 func (m *matcher) references() {
-	f := newFinder(m.bank, m.payouts)
+	names := m.names()
 	group := map[*payout]*component{}
 	var order []*component
 	for _, l := range m.lines {
-		named := f.find(l.Texts, l.Money.Minor)
+		named := names[l]
 		if len(named.payouts) == 0 {
 			l.unknown = named.unknown
 			continue
@@ -143,6 +143,23 @@ func (m *matcher) references() {
 			m.named(c)
 		}
 	}
+}
+
+// names is what each line names. A line that takes another back often says no more than that: it names what the other does.
+func (m *matcher) names() map[*line]found {
+	f := newFinder(m.bank, m.payouts)
+	names := make(map[*line]found, len(m.lines))
+	for _, l := range m.lines {
+		names[l] = f.find(l.Texts, l.Money.Minor)
+	}
+	for _, l := range m.lines {
+		if l.Reversal && len(names[l].payouts) == 0 {
+			if taken := m.takenBy(l); len(taken) == 1 && len(names[taken[0]].payouts) > 0 {
+				names[l] = names[taken[0]]
+			}
+		}
+	}
+	return names
 }
 
 // component are lines and payouts that name one another.
@@ -190,23 +207,37 @@ func (m *matcher) judge(p *pair) (fee int64, differs string) {
 
 func abs(n int64) int64 { return max(n, -n) }
 
-// takenBack lets a line and the one that takes it back cancel out, where only one can be meant: neither is a payout.
+// takenBack lets a line and the one that takes it back cancel out, where only one can be meant: neither is a payout. When one of several
+// is, so that a payout may have been taken back, somebody has to look.
 func (m *matcher) takenBack() {
+	named := map[*line]bool{}
+	for i := range m.pairs {
+		for _, l := range m.pairs[i].lines {
+			named[l] = true
+		}
+	}
 	for _, back := range m.lines {
 		if back.used || !back.Reversal {
 			continue
 		}
-		var taken []*line
-		from, _ := m.bank.window(back.booked)
-		for _, l := range m.lines {
-			if !l.used && !l.Reversal && l.Money.Minor == -back.Money.Minor && !l.booked.After(back.booked) && !l.booked.Before(from) {
-				taken = append(taken, l)
-			}
-		}
-		if len(taken) == 1 {
+		taken := m.takenBy(back)
+		if len(taken) == 1 && !taken[0].used {
 			back.used, taken[0].used = true, true
+		} else if slices.ContainsFunc(taken, func(l *line) bool { return named[l] }) {
+			back.ours = true
 		}
 	}
+}
+
+// takenBy are the lines that a reversal may take back: of its sum, the other way, and booked within the window before it.
+func (m *matcher) takenBy(back *line) (taken []*line) {
+	from, _ := m.bank.window(back.booked)
+	for _, l := range m.lines {
+		if !l.Reversal && l.Money.Minor == -back.Money.Minor && !l.booked.After(back.booked) && !l.booked.Before(from) {
+			taken = append(taken, l)
+		}
+	}
+	return taken
 }
 
 // free are the payouts that have still to be found, and could be.
