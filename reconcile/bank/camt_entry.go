@@ -47,7 +47,7 @@ func (c *camt) entry(s *Statement, n *node, count *sheet) error {
 		return err
 	}
 	l.Reference = n.get("AcctSvcrRef")
-	l.Texts = namesIn(n, func(child *node) bool { return child.name == "NtryDtls" })
+	l.Texts = namesIn(n, func(child *node) bool { return child.name == "TxDtls" })
 	return c.details(s, l, n)
 }
 

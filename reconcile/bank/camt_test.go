@@ -1,6 +1,7 @@
 package bank
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -57,7 +58,7 @@ func TestCamtOfAllVersions(t *testing.T) {
 // A batch is one line for each transaction when these are told with sums that come to the booking's, else one line that has all names.
 func TestCamtBatches(t *testing.T) {
 	batch := func(details string) string {
-		e := strings.Replace(entry("2026-11-30 100.00 bank=B").camt(), "<NtryDtls>", "<NtryDtls><Btch><NbOfTxs>2</NbOfTxs></Btch>"+details+"</NtryDtls><NtryDtls>", 1)
+		e := strings.Replace(entry("2026-11-30 100.00 bank=B").camt(), "<NtryDtls>", "<NtryDtls><Btch><MsgId>M1</MsgId><PmtInfId>P1</PmtInfId><NbOfTxs>2</NbOfTxs></Btch>"+details+"</NtryDtls><NtryDtls>", 1)
 		e = e[:strings.LastIndex(e, "<NtryDtls>")] + "</Ntry>"
 		return camtText(balanceText053("PRCD", "0.00", "2026-11-27") + balanceText053("CLBD", "100.00", "2026-11-30") + e)
 	}
@@ -66,6 +67,8 @@ func TestCamtBatches(t *testing.T) {
 	}
 	const newer, older = `<Amt Ccy="EUR">%</Amt>`, `<AmtDtls><TxAmt><Amt Ccy="EUR">%</Amt></TxAmt></AmtDtls>`
 	of := func(form, amount string) string { return strings.Replace(form, "%", amount, 1) }
+	batchNamed(t, "no details", reads(t, euro(), "2026-11-30", batch("")))
+	batchNamed(t, "details", reads(t, euro(), "2026-11-30", batch(detail(of(newer, "60.00"), "A")+detail(of(newer, "40.00"), "B"))))
 	for _, form := range []string{newer, older} {
 		if got := sums(reads(t, euro(), "2026-11-30", batch(detail(of(form, "60.00"), "A")+detail(of(form, "40.00"), "B")))); got != "60.00 40.00" {
 			t.Errorf("batch: %s", got)
@@ -81,8 +84,19 @@ func TestCamtBatches(t *testing.T) {
 		"in another currency": detail(`<Amt Ccy="USD">60.00</Amt>`, "A1") + detail(of(newer, "40.00"), "B1"),
 	} {
 		lines := reads(t, euro(), "2026-11-30", batch(details))
+		batchNamed(t, name, lines)
 		if texts := strings.Join(lines[0].Texts, "|"); len(lines) != 1 || lines[0].Minor != 10000 || !strings.Contains(texts, "A1") || !strings.Contains(texts, "B1") {
 			t.Errorf("%s: %+v", name, lines)
+		}
+	}
+}
+
+// batchNamed expects the names of the whole batch on each of its lines.
+func batchNamed(t *testing.T, name string, lines []Line) {
+	t.Helper()
+	for _, l := range lines {
+		if !slices.Contains(l.Texts, "M1") || !slices.Contains(l.Texts, "P1") {
+			t.Errorf("%s: the batch's own names are not among %q", name, l.Texts)
 		}
 	}
 }
