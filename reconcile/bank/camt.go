@@ -7,8 +7,8 @@ import (
 	"io"
 	"strings"
 
-	"golang.org/x/text/encoding/charmap"
-	"golang.org/x/text/encoding/simplifiedchinese"
+	xunicode "golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
 
 	"paybook/models"
 )
@@ -88,7 +88,7 @@ type camt struct {
 
 // readCamt reads a camt.053 file: all statements in it, of whatever account.
 func readCamt(b *Bank, file, label string, r io.Reader) ([]*Statement, error) {
-	c := &camt{bank: b, file: file, label: label, d: xml.NewDecoder(limit(r)), last: true}
+	c := &camt{bank: b, file: file, label: label, d: xml.NewDecoder(marked(limit(r))), last: true}
 	c.d.CharsetReader = charset
 	if err := c.root(); err != nil {
 		return nil, err
@@ -99,21 +99,26 @@ func readCamt(b *Bank, file, label string, r io.Reader) ([]*Statement, error) {
 	return c.statements, nil
 }
 
-// charset decodes what the XML declaration names.
+// marked decodes a file that begins with the byte-order mark of UTF-16, of which the XML reader could not even read the declaration.
+func marked(r io.Reader) io.Reader {
+	return transform.NewReader(r, xunicode.BOMOverride(transform.Nop))
+}
+
+// charset decodes what the XML declaration names. UTF-16 has been decoded by then.
 func charset(label string, r io.Reader) (io.Reader, error) {
-	switch strings.ToLower(label) {
-	case "utf-8", "utf8", "us-ascii", "ascii":
+	name := strings.ToLower(label)
+	switch name {
+	case "utf-8", "utf8", "us-ascii", "ascii", "utf-16", "utf16":
 		return r, nil
-	case "iso-8859-1", "latin1":
-		return charmap.ISO8859_1.NewDecoder().Reader(r), nil
-	case "iso-8859-15":
-		return charmap.ISO8859_15.NewDecoder().Reader(r), nil
-	case "windows-1252":
-		return charmap.Windows1252.NewDecoder().Reader(r), nil
-	case "gbk", "gb2312", "gb18030":
-		return simplifiedchinese.GB18030.NewDecoder().Reader(r), nil
+	case "iso-8859-1":
+		name = "latin1"
+	case "gb2312":
+		name = "gb18030"
 	}
-	return nil, fmt.Errorf("encoding %q is not read here", clip(label))
+	if encodings[name] == nil {
+		return nil, fmt.Errorf("encoding %q is not read here", clip(label))
+	}
+	return decoded(r, name), nil
 }
 
 func (c *camt) fail(line int, column, format string, args ...any) error {

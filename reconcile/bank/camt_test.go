@@ -1,6 +1,7 @@
 package bank
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"testing"
@@ -24,6 +25,22 @@ func TestCamtIsRead(t *testing.T) {
 	if !s.Lines[2].Reversal || s.Lines[0].Reversal {
 		t.Errorf("reversals: %+v", s.Lines)
 	}
+}
+
+// A file is read in whatever encoding its declaration, or its byte-order mark, names.
+func TestCamtEncodings(t *testing.T) {
+	for label, name := range map[string]string{"ISO-8859-1": "latin1", "iso-8859-2": "", "ISO-8859-15": "", "windows-1250": "", "Windows-1252": "", "cp852": "", "GB18030": "", "GBK": "", "UTF-16": "utf-16"} {
+		text := strings.Replace(statementText("2026-11-30", "0.00", "2026-11-30 1.00 text=München 1"), "UTF-8", label, 1)
+		encoded, err := encodings[cmp.Or(name, strings.ToLower(label))].NewEncoder().String(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if lines := reads(t, euro(), "2026-11-30", encoded); !slices.Contains(lines[0].Texts, "München 1") {
+			t.Errorf("%s: %q", label, lines[0].Texts)
+		}
+	}
+	_, err := readFile(t, euro(), "2026-11-30", strings.Replace(statementText("2026-11-30", "0.00"), "UTF-8", "EBCDIC-1", 1))
+	refused(t, err, "row 1", `encoding "EBCDIC-1" is not read here`)
 }
 
 // The elements are the same from version to version, but for where the status and the charges stand.

@@ -11,7 +11,9 @@ import (
 
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/japanese"
 	"golang.org/x/text/encoding/simplifiedchinese"
+	"golang.org/x/text/encoding/traditionalchinese"
 	xunicode "golang.org/x/text/encoding/unicode"
 
 	"paybook/models"
@@ -19,12 +21,15 @@ import (
 
 // Encodings are those that a statement may be written in; utf-8 is the default.
 func Encodings() []string {
-	return []string{"utf-8", "latin1", "windows-1252", "windows-1250", "windows-1251", "gbk", "gb18030", "utf-16"}
+	return []string{"utf-8", "latin1", "iso-8859-2", "iso-8859-15", "windows-1250", "windows-1251", "windows-1252", "cp852", "gbk", "gb18030",
+		"big5", "shift_jis", "utf-16"}
 }
 
 var encodings = map[string]encoding.Encoding{
-	"latin1": charmap.ISO8859_1, "windows-1252": charmap.Windows1252, "windows-1250": charmap.Windows1250, "windows-1251": charmap.Windows1251,
-	"gbk": simplifiedchinese.GBK, "gb18030": simplifiedchinese.GB18030, "utf-16": xunicode.UTF16(xunicode.LittleEndian, xunicode.UseBOM),
+	"latin1": charmap.ISO8859_1, "iso-8859-2": charmap.ISO8859_2, "iso-8859-15": charmap.ISO8859_15,
+	"windows-1250": charmap.Windows1250, "windows-1251": charmap.Windows1251, "windows-1252": charmap.Windows1252, "cp852": charmap.CodePage852,
+	"gbk": simplifiedchinese.GBK, "gb18030": simplifiedchinese.GB18030, "big5": traditionalchinese.Big5, "shift_jis": japanese.ShiftJIS,
+	"utf-16": xunicode.UTF16(xunicode.LittleEndian, xunicode.UseBOM),
 }
 
 // decoded is the text in UTF-8.
