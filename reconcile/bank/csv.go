@@ -192,9 +192,18 @@ func (t *table) split() (int64, error) {
 
 var commaSum = regexp.MustCompile(`^([+-]?)(\d{1,3}(?:\.\d{3})+|\d+)(?:,(\d+))?$`)
 
+// spaced is a sum in groups of three digits with spaces or apostrophes between them, which mean one thing whatever the decimal sign.
+var (
+	spaced    = regexp.MustCompile(`^[+-]?\d{1,3}(?:[ \x{a0}\x{2009}\x{202f}'’]\d{3})+(?:[.,]\d+)?$`)
+	groupSign = regexp.MustCompile(`[ \x{a0}\x{2009}\x{202f}'’]`)
+)
+
 // sum reads a cell in the layout's one spelling; any other is refused, for it could mean two sums.
 func (t *table) sum(column string) (int64, error) {
 	text := t.Get(column)
+	if spaced.MatchString(text) {
+		text = groupSign.ReplaceAllString(text, "")
+	}
 	if !t.bank.Layout.Comma {
 		m, err := parse.StatementAmount(strings.TrimPrefix(text, "+"), t.bank.Currency)
 		if err != nil {
