@@ -36,7 +36,7 @@ func TestFeeSchedulesOfTheProviders(t *testing.T) {
 	if got := c.Accounts[0].reconciled().Fees; len(fees) != 7 || len(got) != 7 {
 		t.Fatalf("%d rules, %d handed on", len(fees), len(got))
 	}
-	for i, want := range []string{"0.6%", "4.4% + 0.3", "2.9% + 0.3", "0.5%, at least 0.08, at most 20", "7.5", "-1.25%", "0%"} {
+	for i, want := range []string{"0.6%", "4.4% + 0.30", "2.9% + 0.30", "0.5%, at least 0.08, at most 20.00", "7.50", "-1.25%", "0%"} {
 		if got := fees[i].String(); got != want {
 			t.Errorf("fees[%d] is %q, want %q", i, got, want)
 		}

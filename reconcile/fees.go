@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -42,7 +43,8 @@ const (
 // RefundFees is what becomes of a payment's fee when it is refunded.
 type RefundFees string
 
-// What becomes of it: all that a payment of the refunded sum would have cost comes back, or its rate without the fixed sum, or nothing.
+// What becomes of it: all that a payment of the refunded sum would have cost comes back, or its rate without the fixed sum (but no
+// more than the cap), or nothing.
 const (
 	FeesReturned     RefundFees = "returned"
 	FeesProportional RefundFees = "proportional"
@@ -137,9 +139,9 @@ func (f *feeRule) due(e *models.Entry) (due models.Money, known bool) {
 		if sum = sum.Add(f.Fixed); !f.Min.IsZero() {
 			sum = decimal.Max(sum, f.Min)
 		}
-		if f.Cap.IsPositive() {
-			sum = decimal.Min(sum, f.Cap)
-		}
+	}
+	if f.Cap.IsPositive() { // no more comes back with a refund than a payment costs
+		sum = decimal.Min(sum, f.Cap)
 	}
 	if e.Kind != f.Kind {
 		if sum = sum.Neg(); f.Refunds == FeesKept {
@@ -185,21 +187,28 @@ func (f *feeRule) agrees(stated, due models.Money) bool {
 	return stated.Currency == due.Currency && stated.Decimal().Sub(due.Decimal()).Abs().LessThanOrEqual(f.Tolerance)
 }
 
-// String is the rule's price for people: 2.9% + 0.30 USD, at most 20.
+// String is the rule's price for people: 2.9% + 0.30, at most 20.00. Its sums are in the fee's currency.
 func (f *FeeRule) String() string {
+	currency := cmp.Or(f.FeeCurrency, f.Currency)
+	sum := func(d decimal.Decimal) string {
+		if currency == "" {
+			return d.String()
+		}
+		return d.StringFixed(int32(models.Digits(currency)))
+	}
 	var parts []string
 	if !f.Rate.IsZero() || f.Fixed.IsZero() {
 		parts = append(parts, f.Rate.Shift(2).String()+"%")
 	}
 	if !f.Fixed.IsZero() {
-		parts = append(parts, f.Fixed.String())
+		parts = append(parts, sum(f.Fixed))
 	}
 	text := strings.Join(parts, " + ")
 	if !f.Min.IsZero() {
-		text += ", at least " + f.Min.String()
+		text += ", at least " + sum(f.Min)
 	}
 	if f.Cap.IsPositive() {
-		text += ", at most " + f.Cap.String()
+		text += ", at most " + sum(f.Cap)
 	}
 	return text
 }

@@ -176,6 +176,25 @@ func TestFeesOfRefunds(t *testing.T) {
 	}
 }
 
+// What was capped when it was charged is capped when it comes back: a refund never returns more than its payment has cost.
+func TestFeesOfRefundsAreCapped(t *testing.T) {
+	for refunds, want := range map[reconcile.RefundFees]string{reconcile.FeesReturned: "-25.00", reconcile.FeesProportional: "-25.00", reconcile.FeesKept: "0.00"} {
+		t.Run(string(refunds), func(t *testing.T) {
+			b := sqlite(t)
+			f := reconcile.FeeRule{Kind: models.Payment, Currency: "CNY", Rate: dec("0.006"), Cap: dec("25"), Refunds: refunds}
+			at := "2026-11-28T10:00:00+08:00"
+			ledgertest.Order(t, b, "O-1", "10000.00", "CNY")
+			book(t, b, "shop", movement{Kind: models.Payment, TransactionID: "p1", OrderID: "O-1", Amount: "10000.00", Currency: "CNY", Status: "succeeded", OccurredAt: at},
+				movement{Kind: models.Refund, TransactionID: "r1", ParentID: "p1", OrderID: "O-1", Amount: "10000.00", Currency: "CNY", Status: "succeeded", OccurredAt: at})
+			r := run(t, b, feeAccount(t, f), "2026-11-28", feeFile(t, "p1,O-1,payment,10000.00,25.00,CNY,success,2026-11-28 10:00:00",
+				"r1,O-1,refund,-10000.00,-60.00,CNY,success,2026-11-28 10:00:00,p1"))
+			if len(r.Gaps) != 1 || r.Gaps[0].Ledger.Fee != want || !strings.Contains(r.Gaps[0].Reason, "0.6%, at most 25.00") {
+				t.Errorf("%+v, want a fee of %s", r.Gaps, want)
+			}
+		})
+	}
+}
+
 // Of a pair that differs in more than the fee, the fee names the gap last; a corrected statement heals, and a person's word holds while the
 // fee stays as it is.
 func TestLifeOfAFeeGap(t *testing.T) {
