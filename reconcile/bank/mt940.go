@@ -242,7 +242,10 @@ func (m *mt940) field(s *Statement, f *field) (err error) {
 		s.Last = f.tag == "62F"
 		s.Closing, err = m.balance(s, f, text)
 	case "61":
-		if s.Opening == nil || s.Closing != nil {
+		if s.Opening == nil {
+			return m.fail(f.line, f.tag, "no opening balance (:60F:) stands before it: the statement is cut, or another kind of message")
+		}
+		if s.Closing != nil {
 			return m.fail(f.line, f.tag, "it stands outside of the balances")
 		}
 		return m.booking(s, f)

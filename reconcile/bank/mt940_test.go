@@ -134,7 +134,7 @@ func TestMT940IsRefused(t *testing.T) {
 		want     []string
 	}{
 		"closing balance":    {":62F:C261130EUR6,00\r\n", "", []string{"62F", "cut"}},
-		"opening balance":    {":60F:C261130EUR5,00\r\n", "", []string{"row 4", "outside of the balances"}},
+		"opening balance":    {":60F:C261130EUR5,00\r\n", "", []string{"row 4", "no opening balance (:60F:)"}},
 		"no account":         {":25:12030000/0000202051\r\n", "", []string{"25", "which account"}},
 		"sum":                {"EUR6,00", "EUR7,00", []string{"opening balance 5.00 EUR", "closing balance is 7.00 EUR"}},
 		"sign":               {":60F:C", ":60F:D", []string{"opening balance -5.00 EUR"}},
