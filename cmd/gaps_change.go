@@ -56,56 +56,43 @@ func newGapsAssignCommand(a *app) *cobra.Command {
 }
 
 func newGapsCommentCommand(a *app) *cobra.Command {
-	var o gapsChange
-	text := ""
-	c := &cobra.Command{
+	return newGapsWords(a, &cobra.Command{
 		Use:     "comment ID… --text TEXT",
 		Short:   "Say something about gaps, for their history",
-		Long:    "Say something about gaps. It is kept in their history and changes nothing else.\n\n" + severalGaps + exitCodesHelp,
+		Long:    "Say something about gaps. It is kept in their history and changes nothing else.",
 		Example: `  app gaps comment 3f9a12bc --text "asked the provider, ticket 4711"`,
-		Args:    someArgs,
-		RunE: func(c *cobra.Command, ids []string) error {
-			return a.changeGaps(c.Context(), o, ledger.GapChange{Action: ledger.CommentGap, Text: text}, ids)
-		},
-	}
-	c.Flags().StringVar(&text, "text", "", "what there is to say (needed)")
-	o.flags(c)
-	return c
+	}, ledger.CommentGap, "text", "what there is to say (needed)")
 }
 
 func newGapsResolveCommand(a *app) *cobra.Command {
-	var o gapsChange
-	reason := ""
-	c := &cobra.Command{
+	return newGapsWords(a, &cobra.Command{
 		Use:   "resolve ID --reason TEXT",
 		Short: "End gaps by a person's word",
 		Long: "End gaps by a person's word, which is kept and is what an auditor will read. They stay resolved until a run finds that they look\n" +
-			"different; then they are reopened, and their owner keeps them.\n\n" + severalGaps + exitCodesHelp,
+			"different; then they are reopened, and their owner keeps them.",
 		Example: `  app gaps resolve 3f9a12bc --reason "refunded by hand, ticket 4711"`,
-		Args:    someArgs,
-		RunE: func(c *cobra.Command, ids []string) error {
-			return a.changeGaps(c.Context(), o, ledger.GapChange{Action: ledger.ResolveGap, Text: reason}, ids)
-		},
-	}
-	c.Flags().StringVar(&reason, "reason", "", "why it is none any more (needed)")
-	o.flags(c)
-	return c
+	}, ledger.ResolveGap, "reason", "why it is none any more (needed)")
 }
 
 func newGapsReopenCommand(a *app) *cobra.Command {
-	var o gapsChange
-	reason := ""
-	c := &cobra.Command{
+	return newGapsWords(a, &cobra.Command{
 		Use:     "reopen ID… --reason TEXT",
 		Short:   "Take back that gaps are resolved",
-		Long:    "Take back that gaps are resolved, by a run or by a person. The next run of their day ends those that it does not find.\n\n" + severalGaps + exitCodesHelp,
+		Long:    "Take back that gaps are resolved, by a run or by a person. The next run of their day ends those that it does not find.",
 		Example: `  app gaps reopen 3f9a12bc --reason "the refund bounced"`,
-		Args:    someArgs,
-		RunE: func(c *cobra.Command, ids []string) error {
-			return a.changeGaps(c.Context(), o, ledger.GapChange{Action: ledger.ReopenGap, Text: reason}, ids)
-		},
+	}, ledger.ReopenGap, "reason", "why it is not settled after all (needed)")
+}
+
+// newGapsWords makes a command that changes gaps by what a person says.
+func newGapsWords(a *app, c *cobra.Command, action ledger.GapAction, flag, usage string) *cobra.Command {
+	var o gapsChange
+	text := ""
+	c.Long += "\n\n" + severalGaps + exitCodesHelp
+	c.Args = someArgs
+	c.RunE = func(c *cobra.Command, ids []string) error {
+		return a.changeGaps(c.Context(), o, ledger.GapChange{Action: action, Text: text}, ids)
 	}
-	c.Flags().StringVar(&reason, "reason", "", "why it is not settled after all (needed)")
+	c.Flags().StringVar(&text, flag, "", usage)
 	o.flags(c)
 	return c
 }
