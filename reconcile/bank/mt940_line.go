@@ -64,8 +64,8 @@ func entryDate(text string, value time.Time) (nearest time.Time) {
 	return nearest
 }
 
-// code is a part of a structured purpose: ?20 and so on, with whatever sign the bank takes for the question mark.
-var structured = regexp.MustCompile(`^(\d{3})([^A-Za-z0-9\s/+.,:-])(\d\d)`)
+// structured is the beginning of a purpose in pieces: ?20 and so on, with whatever sign the bank takes for the question mark.
+var structured = regexp.MustCompile(`^(\d{3})([^\p{L}\p{M}\p{N}\s/+.,:-])(\d\d)`)
 
 // purpose adds what :86: says to its line: a plain text as it is, a structured one as its purpose, names and the rest.
 func (m *mt940) purpose(l *Line, f *field) {

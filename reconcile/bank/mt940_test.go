@@ -42,6 +42,17 @@ func TestMT940IsRead(t *testing.T) {
 	}
 }
 
+// A text that begins like a purpose in pieces is none: no letter stands for the question mark.
+func TestMT940PlainPurpose(t *testing.T) {
+	for _, purpose := range []string{"100元20261130001", "166GUTSCHRIFT 20", "123 20 x", "100.20.30"} {
+		b := dollar()
+		lines := reads(t, b, "2026-11-30", mt("261130", "0,", "1,00", ":61:261130C1,00NTRFNONREF", ":86:"+purpose))
+		if got := strings.Join(lines[0].Texts, "|"); got != purpose {
+			t.Errorf("%q became %q", purpose, got)
+		}
+	}
+}
+
 // An entry date has no year: about the turn of the year it is that of the nearest day.
 func TestMT940TurnOfTheYear(t *testing.T) {
 	for _, c := range [][3]string{
