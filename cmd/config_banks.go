@@ -14,7 +14,7 @@ import (
 )
 
 // csvKeys are the keys of a bank that only a CSV has.
-var csvKeys = []string{"columns", "delimiter", "skip_lines", "date_layout", "decimal", "sign", "directions"}
+var csvKeys = []string{"columns", "delimiter", "skip_lines", "date_layout", "decimal", "sign", "directions", "statuses"}
 
 // readBanks reads the accounts at banks that payouts land in.
 func readBanks(s *section, accounts []*Account) []*bank.Bank {

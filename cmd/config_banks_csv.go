@@ -18,7 +18,7 @@ func readBankLayout(s *section, b *bank.Bank) {
 		return
 	}
 	columns := s.object("columns", "date", "value_date", "amount", "direction", "debit", "credit", "currency", "account", "balance", "charge",
-		"reference", "texts")
+		"reference", "status", "texts")
 	l := bank.Layout{
 		Delimiter: readBankDelimiter(s),
 		SkipLines: s.whole("skip_lines", 0, 0, 1000),
@@ -27,13 +27,16 @@ func readBankLayout(s *section, b *bank.Bank) {
 		Inverted:  s.word("sign", "credit", "credit", "debit") == "debit",
 	}
 	for key, into := range map[string]*string{"date": &l.Date, "value_date": &l.Value, "amount": &l.Amount, "direction": &l.Direction, "debit": &l.Debit,
-		"credit": &l.Credit, "currency": &l.Currency, "account": &l.Account, "balance": &l.Balance, "charge": &l.Charge, "reference": &l.Reference} {
+		"credit": &l.Credit, "currency": &l.Currency, "account": &l.Account, "balance": &l.Balance, "charge": &l.Charge, "reference": &l.Reference,
+		"status": &l.Status} {
 		*into = squeezedName(columns.text(key, ""))
 	}
 	for _, text := range columns.list("texts") {
 		l.Texts = append(l.Texts, squeezedName(text))
 	}
-	l.CreditWords, l.DebitWords = readDirectionWords(s)
+	l.CreditWords, l.DebitWords = readWords(s, "directions", "credit", []string{"C", "CR", "CRDT", "Credit"}, "debit", []string{"D", "DR", "DBIT", "Debit"})
+	l.BookedWords, l.PendingWords = readWords(s, "statuses", "booked", []string{"Booked", "BOOK", "Completed", "Posted", "Settled"},
+		"pending", []string{"Pending", "PDNG"})
 	checkBankColumns(s, columns, &l)
 	b.Layout = l
 }
@@ -56,6 +59,8 @@ func checkBankColumns(s, columns *section, l *bank.Layout) {
 		s.fail("sign", "the columns say already which way the money went")
 	case l.Direction == "" && s.has("directions"):
 		s.fail("directions", "means nothing without columns.direction")
+	case l.Status == "" && s.has("statuses"):
+		s.fail("statuses", "means nothing without columns.status")
 	case l.Reference == "" && len(l.Texts) == 0:
 		columns.fail("texts", "missing: the columns in which a payout may be named")
 	}
@@ -73,14 +78,14 @@ func readBankDelimiter(s *section) rune {
 	return delimiter
 }
 
-// readDirectionWords are the file's words for what came and what left.
-func readDirectionWords(s *section) (credit, debit []string) {
-	if !s.has("directions") {
-		return []string{"C", "CR", "CRDT", "Credit"}, []string{"D", "DR", "DBIT", "Debit"}
+// readWords are the file's words for two things, such as what came and what left; without the key the usual ones.
+func readWords(s *section, key, one string, ofOne []string, other string, ofOther []string) (first, second []string) {
+	if !s.has(key) {
+		return ofOne, ofOther
 	}
-	o := s.object("directions", "credit", "debit")
-	if credit, debit = o.list("credit"), o.list("debit"); len(credit) == 0 || len(debit) == 0 {
-		s.fail("directions", "credit and debit are both needed: the words of the column")
+	o := s.object(key, one, other)
+	if first, second = o.list(one), o.list(other); len(first) == 0 || len(second) == 0 {
+		s.fail(key, "%s and %s are both needed: the words of the column", one, other)
 	}
-	return credit, debit
+	return first, second
 }

@@ -151,6 +151,8 @@ func TestConfigBanksRefused(t *testing.T) {
 		"csv with one":        {"  format: csv\n  columns: {date: D, debit: B, texts: T}\n", "go together"},
 		"csv sign":            {"  format: csv\n  sign: debit\n  columns: {date: D, debit: B, credit: C, texts: T}\n", "sign|say already"},
 		"csv directions":      {"  format: csv\n  directions: {credit: [C], debit: [D]}\n  columns: {date: D, amount: A, texts: T}\n", "directions|columns.direction"},
+		"csv statuses":        {"  format: csv\n  statuses: {booked: [B], pending: [P]}\n  columns: {date: D, amount: A, texts: T}\n", "statuses|columns.status"},
+		"csv statuses, half":  {"  format: csv\n  statuses: {booked: [B]}\n  columns: {date: D, amount: A, texts: T, status: S}\n", "booked and pending are both needed"},
 		"csv delimiter":       {"  format: csv\n  delimiter: xx\n  columns: {date: D, amount: A, texts: T}\n", "delimiter"},
 	} {
 		t.Run(name, func(t *testing.T) { wrongConfig(t, okBanks+c[0], c[1]) })

@@ -28,6 +28,9 @@ type Layout struct {
 	Reference               string // the bank's own
 	Texts                   []string
 	DebitWords, CreditWords []string // the words of Direction, in any case
+	Status                  string   // says whether a row has moved the balance; "": all have
+	BookedWords             []string // the words of Status for rows that have, in any case
+	PendingWords            []string // and for those that have not, or not yet: they are counted and left out
 }
 
 // table reads one CSV.
@@ -47,7 +50,7 @@ func readCSV(b *Bank, file, label string, r io.Reader) ([]*Statement, error) {
 	}
 	rows := &table{t, b, &Statement{File: file, Label: label, Account: b.Account[0], Currency: b.Currency, Last: true}}
 	for _, column := range append([]string{l.Date, l.Value, l.Amount, l.Direction, l.Debit, l.Credit, l.Currency, l.Account, l.Balance,
-		l.Charge, l.Reference}, l.Texts...) {
+		l.Charge, l.Reference, l.Status}, l.Texts...) {
 		if column != "" && !t.Has(column) {
 			return nil, t.Need(column)
 		}
@@ -64,6 +67,12 @@ func (t *table) read() ([]*Statement, error) {
 		}
 		if !ok {
 			break
+		}
+		if booked, err := t.booked(); err != nil {
+			return nil, err
+		} else if !booked {
+			t.s.Pending++
+			continue
 		}
 		line, err := t.row()
 		if err != nil {
@@ -124,6 +133,20 @@ func (t *table) ours() error {
 		return t.Fail(l.Currency, "%q: the account's currency is %s", clip(t.Get(l.Currency)), t.bank.Currency)
 	}
 	return nil
+}
+
+// booked says whether a row has moved the balance. A word that is not known may mean either, and is refused.
+func (t *table) booked() (bool, error) {
+	l := &t.bank.Layout
+	is := func(known string) bool { return strings.EqualFold(known, t.Get(l.Status)) }
+	switch {
+	case l.Status == "", slices.ContainsFunc(l.BookedWords, is):
+		return true, nil
+	case slices.ContainsFunc(l.PendingWords, is):
+		return false, nil
+	}
+	return false, t.Fail(l.Status, "%q says neither booked nor pending, expected one of %s: name it in banks[].statuses", clip(t.Get(l.Status)),
+		strings.Join(slices.Concat(l.BookedWords, l.PendingWords), ", "))
 }
 
 func (t *table) date(column string) (time.Time, error) {

@@ -61,6 +61,22 @@ func TestCSVBalances(t *testing.T) {
 	}
 }
 
+// What is only announced, or came to nothing, has moved no balance: it is counted, and is no line.
+func TestCSVPending(t *testing.T) {
+	b := csvBank(Layout{Date: "Date", Amount: "Amount", Balance: "Balance", Texts: []string{"Purpose"}, Status: "State", BookedWords: []string{"COMPLETED"},
+		PendingWords: []string{"PENDING", "REVERTED"}})
+	const text = "Date,Amount,Balance,State,Purpose\n2026-11-30,5.00,15.00,COMPLETED,a\n,100.00,,PENDING,b\n2026-11-30,7.00,,Reverted,c\n2026-11-30,-2.00,13.00,Completed,d\n"
+	in, err := readFile(t, b, "2026-11-30", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := in.statements[0]; sums(s.Lines) != "5.00 -2.00" || s.Pending != 2 || s.Closing.Minor != 1300 {
+		t.Errorf("%s, %d pending, closing %+v", sums(s.Lines), s.Pending, s.Closing)
+	}
+	_, err = readFile(t, b, "2026-11-30", strings.Replace(text, "Reverted", "", 1))
+	refused(t, err, "row 4", "column State", "COMPLETED, PENDING, REVERTED", "statuses")
+}
+
 func TestCSVInGBK(t *testing.T) {
 	b := csvBank(Layout{Date: "交易日期", Debit: "借方", Credit: "贷方", Texts: []string{"摘要", "对方户名"}})
 	b.Currency, b.Encoding = "CNY", "gbk"
