@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"paybook/reconcile/bank"
@@ -22,7 +23,7 @@ func readBankLayout(s *section, b *bank.Bank) {
 	l := bank.Layout{
 		Delimiter: readBankDelimiter(s),
 		SkipLines: s.whole("skip_lines", 0, 0, 1000),
-		Dates:     s.list("date_layout"),
+		Dates:     readDateLayouts(s),
 		Comma:     s.word("decimal", "dot", "dot", "comma") == "comma",
 		Inverted:  s.word("sign", "credit", "credit", "debit") == "debit",
 	}
@@ -39,6 +40,18 @@ func readBankLayout(s *section, b *bank.Bank) {
 		"pending", []string{"Pending", "PDNG"})
 	checkBankColumns(s, columns, &l)
 	b.Layout = l
+}
+
+// readDateLayouts are Go's layouts; what does not name a whole day, such as DD.MM.YYYY, is told here and not of every row.
+func readDateLayouts(s *section) []string {
+	layouts := s.list("date_layout")
+	day := time.Date(2031, time.December, 28, 0, 0, 0, 0, time.UTC)
+	for i, layout := range layouts {
+		if at, err := time.Parse(layout, day.Format(layout)); err != nil || !at.Equal(day) {
+			s.failItem("date_layout", i, "%q: how the bank would write the second of January 2006 expected, such as 02.01.2006", layout)
+		}
+	}
+	return layouts
 }
 
 // squeezedName is a column's name as a table knows it, with single spaces.

@@ -153,6 +153,8 @@ func TestConfigBanksRefused(t *testing.T) {
 		"csv directions":      {"  format: csv\n  directions: {credit: [C], debit: [D]}\n  columns: {date: D, amount: A, texts: T}\n", "directions|columns.direction"},
 		"csv statuses":        {"  format: csv\n  statuses: {booked: [B], pending: [P]}\n  columns: {date: D, amount: A, texts: T}\n", "statuses|columns.status"},
 		"csv statuses, half":  {"  format: csv\n  statuses: {booked: [B]}\n  columns: {date: D, amount: A, texts: T, status: S}\n", "booked and pending are both needed"},
+		"csv date_layout":     {"  format: csv\n  date_layout: DD.MM.YYYY\n  columns: {date: D, amount: A, texts: T}\n", `date_layout|"DD.MM.YYYY"|02.01.2006`},
+		"csv date_layouts":    {"  format: csv\n  date_layout: [02.01.2006, 01.2006]\n  columns: {date: D, amount: A, texts: T}\n", "date_layout[1]|02.01.2006"},
 		"csv delimiter":       {"  format: csv\n  delimiter: xx\n  columns: {date: D, amount: A, texts: T}\n", "delimiter"},
 	} {
 		t.Run(name, func(t *testing.T) { wrongConfig(t, okBanks+c[0], c[1]) })

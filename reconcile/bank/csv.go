@@ -149,13 +149,26 @@ func (t *table) booked() (bool, error) {
 		strings.Join(slices.Concat(l.BookedWords, l.PendingWords), ", "))
 }
 
+// date is the day that a cell names, by the bank's clock where it is a time with an offset.
 func (t *table) date(column string) (time.Time, error) {
 	layouts := t.bank.Layout.Dates
 	if len(layouts) == 0 {
 		layouts = []string{time.DateOnly}
 	}
-	at, err := t.Time(column, time.UTC, layouts...)
+	for _, layout := range layouts {
+		if at, err := t.Time(column, time.UTC, layout); err == nil && hasOffset(layout) {
+			return civil(at.In(t.bank.Zone)), nil
+		} else if err == nil {
+			return civil(at), nil
+		}
+	}
+	at, err := t.Time(column, time.UTC, layouts...) // the error names all of them
 	return civil(at), err
+}
+
+// hasOffset says whether what a Go layout describes bears its own offset from UTC.
+func hasOffset(layout string) bool {
+	return strings.Contains(layout, "Z07") || strings.Contains(layout, "-07")
 }
 
 // amount is the row's sum with its sign.

@@ -3,6 +3,7 @@ package bank
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/text/encoding/simplifiedchinese"
 )
@@ -59,6 +60,20 @@ func TestCSVBalances(t *testing.T) {
 		_, err := readFile(t, b, "2026-11-30", text)
 		refused(t, err, "column Balance", "does not follow")
 	}
+}
+
+// A day is what is written or, of a time with an offset, the day by the bank's clock.
+func TestCSVDates(t *testing.T) {
+	b := csvBank(Layout{Date: "Date", Amount: "Amount", Texts: []string{"Purpose"},
+		Dates: []string{"02.01.2006", "2006-01-02 15:04:05", time.RFC3339, "2006-01-02 15:04 -0700", "02Jan06"}})
+	for _, text := range []string{"30.11.2026", "2026-11-30 23:59:59", "2026-11-30 00:00:00", "2026-11-29T23:30:00Z", "2026-11-30T23:30:00+01:00", "2026-12-01 07:30 +0900", "30Nov26"} {
+		lines := reads(t, b, "2026-11-30", "Date,Amount,Purpose\n"+text+",1.00,a\n")
+		if got := dateText(lines[0].Booked); got != "2026-11-30" {
+			t.Errorf("%s is %s", text, got)
+		}
+	}
+	_, err := readFile(t, b, "2026-11-30", "Date,Amount,Purpose\n2026/11/30,1.00,a\n")
+	refused(t, err, "row 2", "column Date", "DD.MM.YYYY or YYYY-MM-DD")
 }
 
 // What is only announced, or came to nothing, has moved no balance: it is counted, and is no line.
