@@ -53,6 +53,11 @@ const (
 const movementColumns = `transaction_id, occurred_at, amount_minor, currency, nullif(kind, 'payment'), nullif(status, 'succeeded'),
  nullif(outcome, 'applied'), nullif(provider_id, ''), nullif(parent_id, '')`
 
+// movementCopied are the same, with what nearly every row has in one NULL: so it is quicker to send, and to read.
+const movementCopied = `transaction_id, occurred_at, amount_minor, currency,
+ CASE WHEN kind = 'payment' AND status = 'succeeded' AND outcome = 'applied' AND provider_id = '' AND parent_id = '' THEN NULL
+ ELSE ARRAY[kind, status, outcome, provider_id, parent_id] END`
+
 const movementOrder = " ORDER BY occurred_at, transaction_id"
 
 // copyMovements reads by COPY in its binary form: the row protocol and a driver's conversions cost several times the reading itself.
@@ -75,7 +80,7 @@ func (l *Ledger) copyMovements(ctx context.Context, account string, from, to tim
 		if err != nil {
 			return err
 		}
-		text := "COPY (SELECT " + movementColumns + " FROM transactions WHERE account = '" + quoted + "' AND occurred_at >= '" +
+		text := "COPY (SELECT " + movementCopied + " FROM transactions WHERE account = '" + quoted + "' AND occurred_at >= '" +
 			copyTime(from) + "' AND occurred_at < '" + copyTime(to) + "'" + movementOrder + ") TO STDOUT (FORMAT binary)"
 		d := copyDecoder{each: each}
 		if _, err := pg.CopyTo(ctx, &d, text); err != nil {

@@ -90,7 +90,10 @@ func (d *copyDecoder) header(data []byte) (int, error) {
 	return n, nil
 }
 
-const movementFields = 9 // of movementColumns
+const (
+	movementFields = 5 // of movementCopied
+	movementOthers = 5 // in the last of them
+)
 
 // movement reads a row: fields with their length before them, -1 for NULL.
 func (d *copyDecoder) movement(data []byte) (int, error) {
@@ -115,12 +118,40 @@ func (d *copyDecoder) movement(data []byte) (int, error) {
 	}
 	m := &d.row
 	m.ID, m.OccurredAt = d.arena.Text(fields[0]), sinceEpoch(fields[1])
-	m.Money = models.Money{Minor: int64(binary.BigEndian.Uint64(fields[2])), Currency: d.word(fields[3], "")}
-	m.Kind = models.TransactionKind(d.word(fields[4], string(models.Payment)))
-	m.Status = models.TransactionStatus(d.word(fields[5], string(models.StatusSucceeded)))
-	m.Outcome = models.Outcome(d.word(fields[6], string(models.OutcomeApplied)))
-	m.ProviderID, m.ParentID = d.arena.Text(fields[7]), d.arena.Text(fields[8])
+	m.Money = models.Money{Minor: int64(binary.BigEndian.Uint64(fields[2])), Currency: d.word(fields[3])}
+	if fields[4] == nil {
+		m.Kind, m.Status, m.Outcome, m.ProviderID, m.ParentID = models.Payment, models.StatusSucceeded, models.OutcomeApplied, "", ""
+		return at, d.each(m)
+	}
+	var others [movementOthers][]byte
+	if err := texts(fields[4], others[:]); err != nil {
+		return 0, err
+	}
+	m.Kind, m.Status, m.Outcome = models.TransactionKind(d.word(others[0])), models.TransactionStatus(d.word(others[1])), models.Outcome(d.word(others[2]))
+	m.ProviderID, m.ParentID = d.arena.Text(others[3]), d.arena.Text(others[4])
 	return at, d.each(m)
+}
+
+// texts reads a text[] without NULLs of as many elements as into has: one dimension, the type, the length and where it begins, then each
+// with its length before it.
+func texts(field []byte, into [][]byte) error {
+	const head = 20 // 32 bits each: dimensions, whether there are NULLs, type, length, lower bound
+	if len(field) < head || binary.BigEndian.Uint32(field) != 1 || binary.BigEndian.Uint32(field[12:]) != uint32(len(into)) {
+		return fmt.Errorf("%w: no list of %d texts", errCopy, len(into))
+	}
+	at := head
+	for i := range into {
+		size := 0
+		if len(field) >= at+4 {
+			size = int(int32(binary.BigEndian.Uint32(field[at:])))
+		}
+		if at += 4; size < 0 || len(field) < at+size {
+			return fmt.Errorf("%w: a list of %d texts that is cut, or has a NULL", errCopy, len(into))
+		}
+		into[i] = field[at : at+size]
+		at += size
+	}
+	return nil
 }
 
 // epoch is the moment from which PostgreSQL counts microseconds.
@@ -130,11 +161,8 @@ func sinceEpoch(field []byte) time.Time {
 	return time.UnixMicro(epoch + int64(binary.BigEndian.Uint64(field))).UTC()
 }
 
-// word is a field's word, or the usual one for NULL.
-func (d *copyDecoder) word(field []byte, usual string) string {
-	if field == nil {
-		return usual
-	}
+// word is a field's word.
+func (d *copyDecoder) word(field []byte) string {
 	known, ok := d.words[string(field)]
 	if !ok {
 		if d.words == nil {
