@@ -194,7 +194,7 @@ func (f *FeeRule) String() string {
 		if currency == "" {
 			return d.String()
 		}
-		return d.StringFixed(int32(models.Digits(currency)))
+		return d.StringFixed(max(int32(models.Digits(currency)), -d.Exponent())) // a price may be finer than the currency
 	}
 	var parts []string
 	if !f.Rate.IsZero() || f.Fixed.IsZero() {

@@ -298,3 +298,18 @@ func TestFeesOfTheKits(t *testing.T) {
 		})
 	}
 }
+
+// TestFeeRuleText: sums have their currency's decimals, and no digit of a finer price is hidden.
+func TestFeeRuleText(t *testing.T) {
+	for want, rule := range map[string]reconcile.FeeRule{
+		"2.9% + 0.30":                {Rate: decimal.RequireFromString("0.029"), Fixed: decimal.RequireFromString("0.3"), Currency: "USD"},
+		"0.305":                      {Fixed: decimal.RequireFromString("0.305"), Currency: "USD"},
+		"3.6%, at most 300":          {Rate: decimal.RequireFromString("0.036"), Cap: decimal.NewFromInt(300), Currency: "JPY"},
+		"0.6%, at least 0.05":        {Rate: decimal.RequireFromString("0.006"), Min: decimal.RequireFromString("0.05")},
+		"1% + 0.100, at most 20.000": {Rate: decimal.RequireFromString("0.01"), Fixed: decimal.RequireFromString("0.1"), Cap: decimal.NewFromInt(20), Currency: "KWD"},
+	} {
+		if got := rule.String(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
