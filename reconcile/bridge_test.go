@@ -198,6 +198,38 @@ func TestPayoutToldByACallback(t *testing.T) {
 	})
 }
 
+// Of a payout that a statement and a callback tell, the statement's sum is taken; that the callback has another is not silent.
+func TestPayoutToldOtherwise(t *testing.T) {
+	ledgertest.Each(t, func(t *testing.T, b *ledger.Ledger) {
+		a := feeAccount(t)
+		paid(t, b, "p1 2026-11-27 10:00:00", "p2 2026-11-27 11:00:00")
+		run(t, b, a, "2026-11-27", feeFile(t, ofPayout("p1", "2026-11-27 10:00:00", "po_1"), ofPayout("p2", "2026-11-27 11:00:00", "po_2")))
+		at := time.Date(2026, 11, 28, 2, 0, 0, 0, time.UTC)
+		for id, minor := range map[string]int64{"po_1": 2000, "po_2": 1988} {
+			callbackOf(t, b, models.Event{Kind: models.PayoutPaid, TransactionID: id, Money: cny(minor), OccurredAt: at}, id)
+		}
+		agree := []string{payoutRow("po_1", "19.88", "2026-11-28 10:00:00"), payoutRow("po_2", "19.88", "2026-11-28 10:00:00")}
+		r := run(t, b, a, "2026-11-28", feeFile(t, agree...))
+		wantRun(t, r, "0 0", "payout_mismatch payout po_1")
+		if g := r.Gaps[0]; g.Reason != "the statement has this payout at 19.88 CNY, its callback at 20.00 CNY" || g.Statement.Amount != "19.88" || g.Ledger.Amount != "20.00" {
+			t.Errorf("gap %q, %+v, %+v", g.Reason, g.Statement, g.Ledger)
+		}
+		again := run(t, b, a, "2026-11-28", feeFile(t, agree...))
+		if again.RunID != r.RunID || neutral(t, again) != neutral(t, r) {
+			t.Error("the same again is another run")
+		}
+		r = run(t, b, a, "2026-11-28", feeFile(t, payoutRow("po_1", "21.00", "2026-11-28 10:00:00"), agree[1]))
+		wantRun(t, r, "0 0", "payout_mismatch payout po_1")
+		if want := "the rows of payout po_1 come to 19.88 CNY, the provider paid 21.00: 1.12 more than they explain; the statement has this payout at 21.00 CNY, its callback at 20.00 CNY"; r.Gaps[0].Reason != want {
+			t.Errorf("gap %q, want %q", r.Gaps[0].Reason, want)
+		}
+		// whichever day is run later judges it again, and the callback's sum in the statement settles it
+		wantRun(t, run(t, b, a, "2026-11-27", feeFile(t, "a1,,adjustment,0.12,0,CNY,success,2026-11-27 12:00:00,,po_1", ofPayout("p1", "2026-11-27 10:00:00", "po_1"),
+			ofPayout("p2", "2026-11-27 11:00:00", "po_2"))), "2 2", "payout_mismatch payout po_1 of 2026-11-28")
+		wantRun(t, run(t, b, a, "2026-11-28", feeFile(t, payoutRow("po_1", "20.00", "2026-11-28 10:00:00"), agree[1])), "0 0", "healed: payout_mismatch payout po_1")
+	})
+}
+
 // What is told twice counts once: a row repeated in a file, a file given again packed otherwise, a run made again, and a report that has
 // all of a payout beside the daily ones.
 func TestBridgesCountRowsOnce(t *testing.T) {

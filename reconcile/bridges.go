@@ -40,6 +40,16 @@ type payoutsAtHand struct {
 	ids   []string        // these, those paid on the day, and those that earlier runs may have judged by what is here no more
 	told  []ledger.Payout
 	steps []ledger.PayoutStep
+	// otherwise are payouts of which a callback has told another sum than the statement, by what their rows carry.
+	otherwise map[string]twoSums
+}
+
+// twoSums are what a statement and a callback tell of one payout.
+type twoSums struct{ statement, callback models.Money }
+
+// differ is also true of two currencies. Which way a payout went is told by the statement alone.
+func (s twoSums) differ() bool {
+	return s.statement.Currency != s.callback.Currency || max(s.statement.Minor, -s.statement.Minor) != max(s.callback.Minor, -s.callback.Minor)
 }
 
 // settlePayouts makes the bridges, and gaps of those that do not hold.
@@ -131,10 +141,13 @@ func (r *run) findTold(ctx context.Context, at *payoutsAtHand) error {
 	if err != nil {
 		return err
 	}
+	at.otherwise = map[string]twoSums{}
 	for n, t := range called {
 		p, ok := told[n.ID]
 		if !ok {
 			p = ledger.Payout{PayoutID: n.ID, Money: t.Money(), Status: t.Status, OccurredAt: t.OccurredAt}
+		} else if sums := (twoSums{p.Money, t.Money()}); sums.differ() {
+			at.otherwise[p.RowsID()] = sums
 		}
 		p.Status = ledger.FurtherPayout(p.Status, t.Status)
 		told[n.ID] = p
@@ -169,7 +182,8 @@ func (r *run) loadSteps(ctx context.Context, at *payoutsAtHand) error {
 	return nil
 }
 
-// judgeBridge makes a gap of a payout that its rows do not explain, or heals the one that there may be.
+// judgeBridge makes a gap of a payout that its rows do not explain, or of which a callback has told another sum, or heals the one that there
+// may be.
 func (r *run) judgeBridge(ctx context.Context, b *Bridge, at *payoutsAtHand) error {
 	if b.Date == "" {
 		return nil // nobody has told it yet
@@ -181,22 +195,40 @@ func (r *run) judgeBridge(ctx context.Context, b *Bridge, at *payoutsAtHand) err
 	if b.Date != r.day.String() {
 		g.DecidedOn = r.day.String()
 	}
-	if !b.Off() {
+	sums, otherwise := at.otherwise[b.PayoutID]
+	otherwise = otherwise && sums.statement.Currency == b.Currency
+	var missing []string
+	switch {
+	case b.Off():
+		var err error
+		if missing, err = r.daysBetween(ctx, b, at); err != nil {
+			return err
+		}
+		g.Reason = payoutReason(b, missing)
+	case !otherwise:
 		if g.DecidedOn != "" {
 			r.healed = append(r.healed, g.ID)
 		}
 		return nil
 	}
-	missing, err := r.daysBetween(ctx, b, at)
-	if err != nil {
-		return err
-	}
-	if len(missing) > 0 {
+	if otherwise {
+		g.Reason = strings.TrimPrefix(g.Reason+fmt.Sprintf("; the statement has this payout at %s, its callback at %s", sums.statement, sums.callback), "; ")
+	} else if len(missing) > 0 {
 		g.State, g.WaitsFor = models.GapCarried, missing
 	}
-	g.Reason, g.Next = payoutReason(b, missing), "app payouts show "+quote(b.PayoutID)+" --account "+quote(r.account.Name)
+	if !b.Off() {
+		g.Statement, g.Ledger = payoutSide(sums.statement, b.Status), payoutSide(sums.callback, b.Status)
+		if sums.statement.Currency != sums.callback.Currency {
+			g.Differs = []string{differsCurrency}
+		}
+	}
+	g.Next = "app payouts show " + quote(b.PayoutID) + " --account " + quote(r.account.Name)
 	r.gaps = append(r.gaps, &g)
 	return nil
+}
+
+func payoutSide(m models.Money, status models.TransactionStatus) *models.Side {
+	return &models.Side{Amount: m.Text(), Currency: m.Currency, Status: string(status)}
 }
 
 func payoutReason(b *Bridge, missing []string) string {

@@ -39,6 +39,7 @@ var sentences = []sentence{
 		"出款 {text} 的明细合计 {money}，渠道实付 {text2}：比明细多 {text3}"},
 	{"the rows of payout {text} come to {money}, the provider paid {text2}: {text3} less than they explain",
 		"出款 {text} 的明细合计 {money}，渠道实付 {text2}：比明细少 {text3}"},
+	{"the statement has this payout at {money}, its callback at {money2}", "账单上这笔出款为 {money}，回调为 {money2}"},
 	{"rows may still come with the statements of {text}", "明细仍可能在 {text} 的账单中出现"},
 	{"none", "无"},
 	{"not explained by the rows", "明细无法解释"},
