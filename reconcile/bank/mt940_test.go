@@ -190,12 +190,13 @@ func TestMT940IsRefused(t *testing.T) {
 // The account is ours however a bank writes it, and no other is.
 func TestSameAccount(t *testing.T) {
 	b := Bank{Account: []string{"NL91 ABNA 0417 1643 00", "12030000/202051"}, Currency: "EUR"}
-	for _, ours := range []string{"NL91ABNA0417164300", "nl91abna0417164300", "NL91ABNA0417164300EUR", "NL91ABNA0417164300 EUR", "12030000/202051"} {
+	for _, ours := range []string{"NL91ABNA0417164300", "nl91abna0417164300", "NL91ABNA0417164300EUR", "NL91ABNA0417164300 EUR", "12030000/202051",
+		"ABNANL2A/NL91ABNA0417164300", "ABNANL2AXXX/NL91ABNA0417164300EUR"} {
 		if !b.sameAccount(ours) {
 			t.Error(ours)
 		}
 	}
-	for _, other := range []string{"", "NL91ABNA0417164300USD", "NL91ABNA041716430", "202051", "EUR"} {
+	for _, other := range []string{"", "NL91ABNA0417164300USD", "NL91ABNA041716430", "202051", "EUR", "ABNANL2A/", "ABNANL2A/NL91ABNA0417164301"} {
 		if b.sameAccount(other) {
 			t.Error(other)
 		}

@@ -3,6 +3,7 @@ package bank
 import (
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -72,9 +73,13 @@ func dateText(d time.Time) string {
 	return d.Format(time.DateOnly)
 }
 
-// sameAccount compares account numbers as they are written: spaces, dots and slashes mean nothing, nor does the currency behind it.
+// bic is the bank's own identifier, which some banks put before the number in :25:.
+var bic = regexp.MustCompile(`^[A-Z]{6}[A-Z0-9]{2}(?:[A-Z0-9]{3})?/`)
+
+// sameAccount compares account numbers as they are written: spaces, dots and slashes mean nothing, nor do the bank's identifier before it
+// and the currency behind it.
 func (b *Bank) sameAccount(written string) bool {
-	number := bare(written)
+	number := bare(bic.ReplaceAllString(written, ""))
 	short := strings.TrimSuffix(number, b.Currency)
 	return slices.ContainsFunc(b.Account, func(ours string) bool { return bare(ours) == number || bare(ours) == short })
 }
