@@ -189,9 +189,9 @@ func TestMT940IsRefused(t *testing.T) {
 
 // The account is ours however a bank writes it, and no other is.
 func TestSameAccount(t *testing.T) {
-	b := Bank{Account: []string{"NL91 ABNA 0417 1643 00", "12030000/202051"}, Currency: "EUR"}
+	b := Bank{Account: []string{"NL91 ABNA 0417 1643 00", "12030000/202051", "COBADEFF/4711"}, Currency: "EUR"}
 	for _, ours := range []string{"NL91ABNA0417164300", "nl91abna0417164300", "NL91ABNA0417164300EUR", "NL91ABNA0417164300 EUR", "12030000/202051",
-		"ABNANL2A/NL91ABNA0417164300", "ABNANL2AXXX/NL91ABNA0417164300EUR"} {
+		"ABNANL2A/NL91ABNA0417164300", "ABNANL2AXXX/NL91ABNA0417164300EUR", "COBADEFF/4711", "4711 EUR"} {
 		if !b.sameAccount(ours) {
 			t.Error(ours)
 		}

@@ -79,9 +79,10 @@ var bic = regexp.MustCompile(`^[A-Z]{6}[A-Z0-9]{2}(?:[A-Z0-9]{3})?/`)
 // sameAccount compares account numbers as they are written: spaces, dots and slashes mean nothing, nor do the bank's identifier before it
 // and the currency behind it.
 func (b *Bank) sameAccount(written string) bool {
-	number := bare(bic.ReplaceAllString(written, ""))
-	short := strings.TrimSuffix(number, b.Currency)
-	return slices.ContainsFunc(b.Account, func(ours string) bool { return bare(ours) == number || bare(ours) == short })
+	number := func(text string) string { return bare(bic.ReplaceAllString(text, "")) }
+	is := number(written)
+	short := strings.TrimSuffix(is, b.Currency)
+	return slices.ContainsFunc(b.Account, func(ours string) bool { return number(ours) == is || number(ours) == short })
 }
 
 // bare keeps letters and digits, in upper case.
