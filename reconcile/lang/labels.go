@@ -7,7 +7,7 @@ var labels = map[string]string{
 	"of": "类型", "currency": "币种", "statement": "账单", "book": "账簿", "amount": "金额", "fee": "手续费", "difference": "差额", "step": "项目",
 	"rows": "行数", "gap": "差异号", "transaction": "交易号", "order": "订单号", "order asks": "订单金额", "kind": "差异类型", "state": "状态",
 	"days": "天数", "why": "原因", "next": "下一步", "why:": "原因：", "next:": "下一步：", "payout": "出款", "= expected": "＝ 应出款",
-	"paid out": "实际出款", "remainder": "未解释余额", "payment": "付款号", "refund": "退款号", "first seen": "首次发现", "resolved": "解决于",
+	"paid out": "实际出款", "remainder": "未解释余额", "payment": "支付号", "refund": "退款号", "first seen": "首次发现", "resolved": "解决于",
 	"resolution": "处理说明", "owner": "负责人", "due on": "截止日", "due": "截止日", "overdue": "已逾期", "history": "经过", ", fee %s": "，手续费 %s",
 
 	"Reconciliation report": "对账报告", "Summary": "汇总", "Runs": "对账", "Gaps": "差异", "Totals": "合计", "Gaps by kind": "差异按类型", "Gaps by age": "差异按天数",
@@ -39,7 +39,7 @@ var labels = map[string]string{
 	"and %d more: app gaps list, or --format json":                         "另有 %d 处：app gaps list，或 --format json",
 	"and %d more payouts: app payouts list, or --format json":              "另有 %d 笔出款：app payouts list，或 --format json",
 	"rows of no payout": "未出款的明细", "expected": "应出款", "paid": "实际出款",
-	"books": "记账", "at": "时间", "comes to": "结果", "the shop is told": "通知商户", "not repairable": "不能补单", "nothing to book": "没有可记账的内容",
+	"books": "记账", "at": "时间", "comes to": "结果", "the shop is told": "通知商城", "not repairable": "不能补单", "nothing to book": "没有可记账的内容",
 	"repair": "补单号", "repair %s": "补单 %s", "repair (not kept)": "补单（未保存）", "planned": "计划于", "by": "操作人", "approved by": "批准人",
 	"applied by": "执行人", "reversed by": "撤销人", "%s by %s, %s": "%s：%s，%s", "because: ": "原因：",
 	"no repairs; plan one by app reconcile --date DAY --repair": "没有补单；用 app reconcile --date DAY --repair 制定",
@@ -49,7 +49,7 @@ var labels = map[string]string{
 	"  (%s, row %d)": "（%s 第 %d 行）",
 
 	// columns of CSV and XLSX; those that `app gaps apply` reads are spelled alike in every language
-	"date": "业务日期", "differs": "不符项", "entry_kind": "交易类型", "transaction_id": "交易号", "order_id": "订单号", "parent_id": "原付款号",
+	"date": "账务日期", "differs": "不符项", "entry_kind": "交易类型", "transaction_id": "交易号", "order_id": "订单号", "parent_id": "原支付号",
 	"refund_order_id": "商户退款号", "new": "新发现", "statement_amount": "账单金额", "statement_currency": "账单币种", "statement_status": "账单状态",
 	"statement_file": "账单文件", "statement_line": "账单行号", "ledger_amount": "账簿金额", "ledger_currency": "账簿币种", "ledger_status": "账簿状态",
 	"order_amount": "订单金额", "order_currency": "订单币种", "order_status": "订单状态", "statement_fee": "账单手续费", "ledger_fee": "应收手续费",

@@ -50,7 +50,7 @@ func TestNothingIsLost(t *testing.T) {
 		}
 		for _, place := range placeName.FindAllString(s.english, -1) {
 			name := placeName.FindStringSubmatch(place)[1]
-			kept := map[string]string{"word": "付款", "title": "交易账单", "rows": "b.csv、第 7 行和第 9 行", "more": "实付 1.00 CNY，订单金额 2.00 CNY"}[name]
+			kept := map[string]string{"word": "支付", "title": "交易账单", "rows": "b.csv、第 7 行和第 9 行", "more": "实付 1.00 CNY，订单金额 2.00 CNY"}[name]
 			if kept == "" {
 				kept = fill[name]
 			}
@@ -64,10 +64,10 @@ func TestNothingIsLost(t *testing.T) {
 // TestSentences are whole ones, as gaps have them.
 func TestSentences(t *testing.T) {
 	for english, want := range map[string]string{
-		"bill; a.csv, row 7 has this payment of 20.00 CNY, the book does not: its callback never arrived or was refused; of the same order the book has p; 2, which the statement does not have":                                                                                                  "bill; a.csv 第 7 行有这笔 20.00 CNY 的付款，账簿没有：回调从未到达，或被拒收；同一订单账簿有 p; 2，而账单没有",
+		"bill; a.csv, row 7 has this payment of 20.00 CNY, the book does not: its callback never arrived or was refused; of the same order the book has p; 2, which the statement does not have":                                                                                                  "bill; a.csv 第 7 行有这笔 20.00 CNY 的支付，账簿没有：回调从未到达，或被拒收；同一订单账簿有 p; 2，而账单没有",
 		"the statement says 1.00 CNY, the book 2.00 CNY; the statement calls it failed, the book succeeded":                                                                                                                                                                                       "账单为 1.00 CNY，账簿为 2.00 CNY；账单的状态为失败，账簿的状态为成功",
 		"the statement contradicts itself about this returned refund: b.csv, row 7 says 20.00 CNY succeeded for order O1, row 9 says 21.00 CNY pending and 3 more":                                                                                                                                "账单对这笔退回的退款自相矛盾：b.csv、第 7 行为 20.00 CNY 成功，订单 O1、第 9 行为 21.00 CNY 处理中等，另有 3 行",
-		`statement and book agree, but the order A 1 of this payment is not known: order "A 1" is not known`:                                                                                                                                                                                      `账单与账簿一致，但这笔付款的订单 A 1 不存在：订单 "A 1" 不存在`,
+		`statement and book agree, but the order A 1 of this payment is not known: order "A 1" is not known`:                                                                                                                                                                                      `账单与账簿一致，但这笔支付的订单 A 1 不存在：订单 "A 1" 不存在`,
 		"statement and book agree, but the refund does not fit its order: order O1 is closed; asked for 5.00 CNY, refunded 4.00 CNY":                                                                                                                                                              "账单与账簿一致，但这笔退款与其订单不合：订单 O1 的状态为已关闭；申请退款 5.00 CNY，实退 4.00 CNY",
 		"the bank has 9.50 EUR for payout po 1 of stripe, 10.00 EUR on 2026-11-28; payout po2 of stripe, 1.00 EUR on 2026-11-28: b.csv, row 3 (2026-11-29, 9.00 EUR, REF); b.csv, row 4 (2026-11-29, 0.50 EUR); that is 1.50 EUR less than was paid out, which is the charge that the bank names": "银行为 stripe 的出款 po 1（2026-11-28，10.00 EUR）；stripe 的出款 po2（2026-11-28，1.00 EUR） 入账 9.50 EUR：b.csv 第 3 行（2026-11-29，9.00 EUR，REF）；b.csv 第 4 行（2026-11-29，0.50 EUR）；比出款少 1.50 EUR，正是银行所列的费用",
 		"payout po1 of stripe, 10.00 EUR on 2026-11-28 has not come to main yet; it may come until 2026-12-02, and the statements of these days have still to be read: 2026-11-29, 2026-11-30":                                                                                                    "stripe 的出款 po1（2026-11-28，10.00 EUR）尚未到 main；最迟 2026-12-02 到账，这些日期的对账单尚待读取：2026-11-29, 2026-11-30",

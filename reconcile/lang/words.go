@@ -3,13 +3,13 @@ package lang
 // words are ours, as they stand in a sentence or a column.
 var words = map[string]string{
 	// kinds of movements, as the book calls them and as a sentence does
-	"payment": "付款", "refund": "退款", "chargeback": "拒付", "payout": "出款", "refund_reversal": "退款退回",
+	"payment": "支付", "refund": "退款", "chargeback": "拒付", "payout": "出款", "refund_reversal": "退款退回",
 	"chargeback_reversal": "拒付撤回", "returned refund": "退回的退款", "returned chargeback": "撤回的拒付",
-	"fee": "手续费", "conversion": "换汇", "adjustment": "调整", "reserve": "保证金",
-	"payments": "付款", "refunds": "退款", "chargebacks": "拒付", "returned refunds": "退回的退款", "returned chargebacks": "撤回的拒付",
+	"fee": "手续费", "conversion": "换汇", "adjustment": "调整", "reserve": "准备金",
+	"payments": "支付", "refunds": "退款", "chargebacks": "拒付", "returned refunds": "退回的退款", "returned chargebacks": "撤回的拒付",
 
 	// steps of a payout bridge
-	"refund_reversals": "退款退回", "chargeback_reversals": "拒付撤回", "fees": "手续费", "conversions": "换汇", "reserves": "保证金",
+	"refund_reversals": "退款退回", "chargeback_reversals": "拒付撤回", "fees": "手续费", "conversions": "换汇", "reserves": "准备金",
 	"adjustments": "调整", "remainder": "未解释余额", "expected": "应出款", "paid out": "实际出款",
 
 	// statuses of transactions and orders
@@ -20,7 +20,7 @@ var words = map[string]string{
 	// kinds of gaps
 	"missing_local": "账簿缺失", "missing_provider": "账单缺失", "amount_mismatch": "金额不符", "currency_mismatch": "币种不符",
 	"status_mismatch": "状态不符", "fee_mismatch": "手续费不符", "duplicate_entry": "账单重复", "conflict": "内容矛盾",
-	"unknown_order": "订单不明", "paid_after_close": "关单后付款", "duplicate_payment": "重复付款", "not_allowed": "不合规变动",
+	"unknown_order": "订单不明", "paid_after_close": "关单后支付", "duplicate_payment": "重复支付", "not_allowed": "不合规变动",
 	"wrong_day": "日期不符", "unknown_status": "状态不明", "payout_mismatch": "出款不符", "bank_missing": "银行未入账",
 	"bank_unexpected": "银行多入账", "unknown_kind": "类型不明",
 
@@ -34,7 +34,7 @@ var words = map[string]string{
 	// what a file is, with its article
 	"an account bill": "账户账单", "an account bill summary": "账户账单汇总", "a balance report": "余额报表", "a batch": "批次", "a bill": "账单",
 	"a business bill": "业务账单", "a business summary": "业务账单汇总", "a download answer": "下载应答", "a fund flow bill": "资金账单",
-	"a fund-flow bill": "资金账单", "an invoice": "发票", "a payment accounting report": "付款核算报表", "a payouts file": "出款文件",
+	"a fund-flow bill": "资金账单", "an invoice": "发票", "a payment accounting report": "支付核算报表", "a payouts file": "出款文件",
 	"a settlement details report": "结算明细报表", "a settlement report": "结算报表", "a settlement": "结算文件", "a summary file": "汇总文件",
 	"a summary report": "汇总报表", "a summary": "汇总", "a trade bill": "交易账单", "a transaction detail report": "交易明细报表",
 	"a balance report or activity download": "余额报表或活动下载",

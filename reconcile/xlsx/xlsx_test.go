@@ -255,8 +255,8 @@ func TestSummary(t *testing.T) {
 			"shop|a1|" + longID + "|'=O|payment|20.00|CNY|booked|applied|order.paid||the book has it by now",
 			"shop|a3|" + longID + "||payment|5.120|KWD|not_repairable|||app orders show O-1|there is nothing to book", "shop|2026-11-28|a.csv: the same statement as b.csv, read once"},
 		lang.Chinese: {"shop|wechatpay|2026-11-28|Asia/Shanghai|有差异|10|9|6|4|1|0|0192", "other||||未能对账|||||||no statement",
-			"shop|2026-11-28|付款|CNY|9|180.00|1.08|8|160.00|20.00", "shop|2026-11-28|a.csv：与 b.csv 是同一份账单，只读一次", "shop|00012|2026-11-29|CNY|未解释余额||-1.00",
-			"shop|a1|" + longID + "|'=O|付款|20.00|CNY|已入账|已生效|order.paid||账簿已有记录"},
+			"shop|2026-11-28|支付|CNY|9|180.00|1.08|8|160.00|20.00", "shop|2026-11-28|a.csv：与 b.csv 是同一份账单，只读一次", "shop|00012|2026-11-29|CNY|未解释余额||-1.00",
+			"shop|a1|" + longID + "|'=O|支付|20.00|CNY|已入账|已生效|order.paid||账簿已有记录"},
 	} {
 		f := opened(t, written(t, l))
 		rows, err := f.GetRows(f.GetSheetList()[0])
