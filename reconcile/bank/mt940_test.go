@@ -196,7 +196,7 @@ func TestSameAccount(t *testing.T) {
 			t.Error(ours)
 		}
 	}
-	for _, other := range []string{"", "NL91ABNA0417164300USD", "NL91ABNA041716430", "202051", "EUR", "ABNANL2A/", "ABNANL2A/NL91ABNA0417164301"} {
+	for _, other := range []string{"DEUTDEFF/4711", "", "NL91ABNA0417164300USD", "NL91ABNA041716430", "202051", "EUR", "ABNANL2A/", "ABNANL2A/NL91ABNA0417164301"} {
 		if b.sameAccount(other) {
 			t.Error(other)
 		}

@@ -76,13 +76,19 @@ func dateText(d time.Time) string {
 // bic is the bank's own identifier, which some banks put before the number in :25:.
 var bic = regexp.MustCompile(`^[A-Z]{6}[A-Z0-9]{2}(?:[A-Z0-9]{3})?/`)
 
-// sameAccount compares account numbers as they are written: spaces, dots and slashes mean nothing, nor do the bank's identifier before it
-// and the currency behind it.
+// sameAccount compares account numbers as they are written: spaces, dots and slashes mean nothing, nor does the currency behind it. The
+// bank's identifier before it may be left out on either side.
 func (b *Bank) sameAccount(written string) bool {
-	number := func(text string) string { return bare(bic.ReplaceAllString(text, "")) }
-	is := number(written)
-	short := strings.TrimSuffix(is, b.Currency)
-	return slices.ContainsFunc(b.Account, func(ours string) bool { return number(ours) == is || number(ours) == short })
+	split := func(text string) (id, number string) {
+		id = bic.FindString(text)
+		return id, bare(text[len(id):])
+	}
+	bankID, number := split(written)
+	short := strings.TrimSuffix(number, b.Currency)
+	return slices.ContainsFunc(b.Account, func(account string) bool {
+		id, ours := split(account)
+		return (ours == number || ours == short) && (id == "" || bankID == "" || id == bankID)
+	})
 }
 
 // bare keeps letters and digits, in upper case.
