@@ -172,6 +172,23 @@ func TestPayoutMismatch(t *testing.T) {
 	})
 }
 
+// A payout that a file tells twice was paid once, and that is said.
+func TestPayoutToldTwice(t *testing.T) {
+	b, a := sqlite(t), feeAccount(t)
+	paid(t, b, "p1 2026-11-28 10:00:00")
+	row, payout := ofPayout("p1", "2026-11-28 10:00:00", "po_1"), payoutRow("po_1", "19.88", "2026-11-28 20:00:00")
+	r := run(t, b, a, "2026-11-28", feeFile(t, row, payout, payout, payout))
+	wantRun(t, r, "1 1")
+	wantBridges(t, r.Bridges, "po_1 CNY: payments 1 20.00, fees 0 -0.12; expected 19.88, paid 19.88, remainder 0.00 none")
+	if len(r.Notes) != 1 || !strings.HasSuffix(r.Notes[0], ": payouts told twice: 2 rows, the first is row 4; paid once") {
+		t.Errorf("notes %q", r.Notes)
+	}
+	bounced := strings.Replace(payout, "success", "reversed", 1)
+	if r = run(t, b, a, "2026-11-28", feeFile(t, row, payout, bounced)); len(r.Notes) != 0 {
+		t.Errorf("one that bounced is told twice: %q", r.Notes)
+	}
+}
+
 // A payout that only a callback tells is judged by the run of its day.
 func TestPayoutToldByACallback(t *testing.T) {
 	ledgertest.Each(t, func(t *testing.T, b *ledger.Ledger) {

@@ -35,7 +35,7 @@ func (s *sheet) noteKind(e *models.Entry) {
 	}
 }
 
-// judgeKinds tells of rows that could not be compared because nobody knows what they are. A file of nothing else was not read at all.
+// judgeKinds tells of rows that could not be compared because nobody knows what they are, and of payouts that are there twice. A file of nothing else was not read at all.
 func (r *run) judgeKinds(in *input, s *sheet) error {
 	if s.unknowns > 0 && s.unknowns == s.entries {
 		first := s.unknown[0]
@@ -46,6 +46,9 @@ func (r *run) judgeKinds(in *input, s *sheet) error {
 		unknown := UnknownKind{File: in.label, Word: u.word, Rows: u.count, FirstRow: u.line}
 		r.unknown = append(r.unknown, unknown)
 		r.note("%s", unknown)
+	}
+	if s.copies > 0 {
+		r.note("%s: payouts told twice: %s, the first is row %d; paid once", in.label, lang.English.Count(s.copies, "row"), s.firstCopy)
 	}
 	return nil
 }

@@ -107,13 +107,16 @@ func (r *run) steps() []ledger.PayoutStep {
 	return list
 }
 
-// keepPayout keeps a payout by its id. Of one that is told again, as what came back, the status is the further one, wherever it stands.
-func (r *run) keepPayout(e *models.Entry, file string) {
+// keepPayout keeps a payout by its id. Of one that is told again, as what came back, the status is the further one, wherever it stands. copied
+// is true when the same file has told just the same before.
+func (r *run) keepPayout(e *models.Entry, file string) (copied bool) {
 	p := payoutOf(e, file)
 	if known, again := r.payouts[p.PayoutID]; again {
+		copied = known.File == p.File && known.Money == p.Money && known.Status == p.Status && known.OccurredAt.Equal(p.OccurredAt)
 		p.Status = ledger.FurtherPayout(known.Status, p.Status)
 	}
 	r.payouts[p.PayoutID] = p
+	return copied
 }
 
 // payoutOf is a payout as a statement's row tells it. One that was collected from the bank is below zero.

@@ -121,6 +121,14 @@ type sheet struct {
 	unknown     []*unknownKind
 	unknowns    int64 // rows of all of them
 	first, last time.Time
+	copies      int // payouts that it has told already
+	firstCopy   int // the line of the first of them
+}
+
+func (s *sheet) payoutCopy(line int) {
+	if s.copies++; s.copies == 1 {
+		s.firstCopy = line
+	}
 }
 
 // take sorts one row by its kind. Only movements of our own are compared; the others are counted.
@@ -134,7 +142,9 @@ func (r *run) take(s *sheet, e *models.Entry, at place) error {
 	r.addStep(e, at.file)
 	switch {
 	case e.Kind == models.Payout:
-		r.keepPayout(e, r.inputs[at.file].label)
+		if r.keepPayout(e, r.inputs[at.file].label) {
+			s.payoutCopy(e.Line)
+		}
 		return nil
 	case !e.Kind.Compared():
 		return nil

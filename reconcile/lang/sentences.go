@@ -133,6 +133,7 @@ var sentences = []sentence{
 	{"the totals of what is not compared ({text}) are those of all reports together", "不比对部分（{text}）的合计为全部报表之和"},
 	{"{text}: kind {text2} is a word we do not know: {n} {word}, the first is row {n2}; counted as an adjustment, not compared",
 		"{text}：类型 {text2} 无法识别：共 {n} {word}，首见于第 {n2} 行；计为调整，不比对"},
+	{"{text}: payouts told twice: {n} {word}, the first is row {n2}; paid once", "{text}：重复的出款：共 {n} {word}，首见于第 {n2} 行；只计一次"},
 
 	// why no repair closes a gap
 	{"the statement calls it less than the book does, and a repair takes nothing back", "账单的状态不及账簿，补单不会收回任何东西"},
