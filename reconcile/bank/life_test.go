@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -75,6 +76,24 @@ func TestLinesAreUsedOnce(t *testing.T) {
 		}
 		if open := openOf(t, book); strings.Count(open, "bank_unexpected") != 3 {
 			t.Error(open)
+		}
+	})
+}
+
+// Two exports of one day overlap where no balances keep them apart: a line of both came once, and two that one of them has came twice.
+func TestFilesThatOverlap(t *testing.T) {
+	each(t, func(t *testing.T, book *ledger.Ledger) {
+		b := csvBank(Layout{Date: "Date", Amount: "Amount", Texts: []string{"Purpose"}})
+		pays(t, book, "stripe po_AAAA1111 2026-11-30 100.00", "stripe po_AAAA1112 2026-11-30 50.00")
+		const head, payout, half, other = "Date,Amount,Purpose\n", "2026-11-30,100.00,po_AAAA1111\n", "2026-11-30,25.00,po_AAAA1112\n", "2026-11-30,7.00,x\n"
+		r, err := Run(t.Context(), book, b, reconcile.Files(file(t, "a.csv", head+payout+half+half), file(t, "b.csv", head+other+half+payout)),
+			day(t, "2026-11-30"), reconcile.Options{Now: clock})
+		if err != nil {
+			t.Fatal(err)
+		}
+		tells(t, r, "reference:po_AAAA1112×2, reference:po_AAAA1111×1")
+		if !slices.Equal(r.Notes, []string{"b.csv: 2 of its lines are in another file of the day as well, read once"}) {
+			t.Errorf("%q", r.Notes)
 		}
 	})
 }

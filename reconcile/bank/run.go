@@ -253,18 +253,36 @@ func (r *run) freshStatements() []ledger.BankStatement {
 	return list
 }
 
-// freshLines are those of this run's files. A line is called by what it says, and the second of two that say the same by being the second:
-// so it is the same line in whatever file it is read again.
+// freshLines are those of this run's files. A line is called by what it says, and the second of two in a file that say the same by being
+// the second: so it is the same line in whatever file it is read again.
 func (r *run) freshLines() (list []ledger.BankLine) {
-	count := map[string]int{}
+	files := map[string]map[string]int{} // how often a file has said what
+	seen := map[string]bool{}
 	for _, s := range r.statements {
+		file := s.File
+		if s.Opening != nil && s.Closing != nil {
+			file = "" // these follow one another by their balances: none has a line of another
+		}
+		if files[file] == nil {
+			files[file] = map[string]int{}
+		}
+		copies := 0
 		for i := range s.Lines {
 			l := &s.Lines[i]
 			text := fmt.Sprintf("%s %s %d %s %d %v %q %q", dateText(l.Booked), dateText(l.Value), l.Minor, s.Currency, l.Charge, l.Reversal, l.Reference, l.Texts)
-			count[text]++
-			list = append(list, ledger.BankLine{ID: hash(text, fmt.Sprint(count[text])), Date: r.date, BookedOn: dateText(l.Booked), ValueOn: dateText(l.Value),
+			files[file][text]++
+			id := hash(text, fmt.Sprint(files[file][text]))
+			if seen[id] {
+				copies++
+				continue
+			}
+			seen[id] = true
+			list = append(list, ledger.BankLine{ID: id, Date: r.date, BookedOn: dateText(l.Booked), ValueOn: dateText(l.Value),
 				Money: models.Money{Minor: l.Minor, Currency: s.Currency}, Charge: l.Charge, Reversal: l.Reversal, Reference: l.Reference, Texts: l.Texts,
 				File: s.Label, Line: l.Line})
+		}
+		if copies > 0 {
+			r.notes = append(r.notes, fmt.Sprintf("%s: %d of its lines are in another file of the day as well, read once", s.Label, copies))
 		}
 	}
 	return list

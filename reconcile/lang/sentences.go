@@ -78,6 +78,7 @@ var sentences = []sentence{
 		"期初余额 {money}，而此前所读 {date} 的对账单期末余额为 {money2}：其间的对账单尚待读取"},
 	{"{text}: statement {name}: the same as one read before, read once", "{text}：对账单 {name} 与先前所读相同，只读一次"},
 	{"{text}: the same as one read before, read once", "{text}：与先前所读相同，只读一次"},
+	{"{text}: {n} of its lines are in another file of the day as well, read once", "{text}：有 {n} 行也在当日另一文件中，只读一次"},
 	{"left out statements of other accounts: {text}", "略过其他账户的对账单：{text}"},
 	{"{text}, row {n}: booked on {date}, the statement is of {date2}", "{text} 第 {n} 行：记账日 {date}，而对账单为 {date2}"},
 
