@@ -44,7 +44,7 @@ func (w *world) fate() {
 	p := w.pay(w.money())
 	on := bankingDays(p.paid, w.IntN(4)+1)
 	name := strings.ToUpper(p.PayoutID[:5]) + " " + p.PayoutID[5:]
-	switch w.IntN(7) {
+	switch w.IntN(8) {
 	case 0:
 		w.want = append(w.want, "bank_missing "+p.PayoutID)
 	case 1:
@@ -58,6 +58,11 @@ func (w *world) fate() {
 	case 4:
 		q := w.pay(w.money())
 		w.come(on, p.due+q.due, p.PayoutID+"/"+q.PayoutID)
+	case 7: // the bank takes it back, and does not say of what
+		w.come(on, p.due, name)
+		w.come(bankingDays(on, w.IntN(2)), -p.due, "storno")
+		w.lines[len(w.lines)-1].Reversal = true
+		w.want = append(w.want, "payout_mismatch "+p.PayoutID)
 	case 5:
 		w.come(on, w.money(), "STRIPE")
 		w.want = append(w.want, "bank_unexpected "+w.lines[len(w.lines)-1].ID)
