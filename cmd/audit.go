@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
 	"paybook/ledger"
@@ -117,15 +118,17 @@ func newAuditCheckJSON(c *ledger.AuditCheck) auditCheckJSON {
 }
 
 func (a *app) printAuditCheck(c *ledger.AuditCheck) {
-	p := a.colours()
-	line := func(name, value string) { fmt.Fprintf(a.out, "%s %s\n", p.dim(fmt.Sprintf("%-12s", name)), value) }
-	entries := count(int(c.Entries), "row")
+	p, l := a.colours(), a.language()
+	line := func(name, value string) {
+		fmt.Fprintf(a.out, "%s %s\n", p.dim(text.Pad(l.Text(name), 12, ' ')), value)
+	}
+	entries := l.Count(int(c.Entries), "row")
 	if c.Entries > 0 {
-		entries += fmt.Sprintf(" that hold, from %s to %s", c.First.Format(time.RFC3339), c.Last.Format(time.RFC3339))
+		entries = l.Text("%s that hold, from %s to %s", entries, c.First.Format(time.RFC3339), c.Last.Format(time.RFC3339))
 	}
 	line("audit log", entries)
 	line("head", c.Head.String())
-	line("compared", count(int(c.Gaps), "gap")+", "+count(int(c.Runs), "run"))
+	line("checked", l.Count(int(c.Gaps), "gap")+l.Text(", ")+l.Count(int(c.Runs), "run"))
 	if c.Broken != nil {
 		line("broken", p.bad(cell(c.Broken.Text)))
 	}
@@ -133,19 +136,19 @@ func (a *app) printAuditCheck(c *ledger.AuditCheck) {
 		line("differs", p.bad(cell(d.Text)))
 	}
 	if more := c.Differ - int64(len(c.Differing)); more > 0 {
-		line("", fmt.Sprintf("and %d more", more))
+		line("", l.Text("and %d more", more))
 	}
 	if c.Whole() {
-		line("result", p.good("the log holds, and all is as it says"))
+		line("result", p.good(l.Text("the log holds, and all is as it says")))
 	} else {
-		line("result", p.bad("broken")+": keep this database as it is, and look at a backup from before")
+		line("result", p.bad(l.Text("broken: keep this database as it is, and look at a backup from before")))
 	}
 }
 
 // noteAuditHead shows a person the end of the log, to be noted where those who write to the database cannot reach it.
 func (a *app) noteAuditHead(ctx context.Context, book *ledger.Ledger) {
 	if head, err := book.AuditHead(ctx); err == nil {
-		fmt.Fprintf(a.err, "audit head %s\n", head)
+		fmt.Fprintln(a.err, a.language().Text("audit head %s", head))
 	}
 }
 
@@ -243,11 +246,11 @@ func (a *app) listAudit(ctx context.Context, o auditListOptions) error {
 	if o.format == "json" {
 		return printJSON(a.out, list)
 	}
-	t := newTable("row", "at", "by", "of", "what")
+	t := newTable(a.heads("row", "at", "by", "subject", "what")...)
 	for _, e := range list {
-		t.AppendRow([]any{e.Seq, e.At, cell(e.Actor), cell(e.Subject), cell(e.Text)})
+		t.AppendRow([]any{e.Seq, e.At, cell(e.Actor), cell(e.Subject), cell(a.language().Sentence(e.Text))})
 	}
-	return printTable(a.out, t, "nothing")
+	return printTable(a.out, t, a.language().Text("nothing"))
 }
 
 // wholeSubject completes the beginning of a gap's id.

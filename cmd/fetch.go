@@ -163,11 +163,12 @@ func (a *app) printArchived(format, day string, list []archived) error {
 	if format == "json" {
 		return printJSON(a.out, list)
 	}
-	t := newTable("account", "day", "file", "bytes", "sha256", "from", "fetched")
+	t := newTable(a.heads("account", "day", "file", "bytes", "sha256", "from", "fetched")...)
 	for _, f := range list {
 		t.AppendRow([]any{f.Account, f.Date, cell(f.Name), f.Bytes, f.SHA256[:min(12, len(f.SHA256))], cell(f.Source), f.FetchedAt})
 	}
-	return printTable(a.out, t, "nothing is archived of "+day)
+	l := a.language()
+	return printTable(a.out, t, l.Text("nothing is archived of %s", l.Text(day)))
 }
 
 // places are where an account's statements come from.

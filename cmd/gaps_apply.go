@@ -155,21 +155,23 @@ func (a *app) printApplied(o gapsApplyOptions, s *sheet, done []ledger.ChangedGa
 	if o.format == "json" {
 		return printJSON(a.out, out)
 	}
-	t := newTable("row", "gap", "account", "decision", "state", "owner", "due", "")
+	l := a.language()
+	t := newTable(append(a.heads("row", "gap", "account", "decision", "state", "owner", "due"), "")...)
 	for _, r := range out.Rows {
 		note := ""
 		if !r.Changed {
-			note = "was so already"
+			note = l.Text("was so already")
 		}
-		t.AppendRow([]any{r.Row, r.Gap, r.Account, r.Decision, r.State, cell(r.Owner), r.DueOn, note})
+		t.AppendRow([]any{r.Row, r.Gap, r.Account, l.Word(string(r.Decision)), l.Word(string(r.State)), cell(r.Owner), r.DueOn, note})
 	}
-	if err := printTable(a.out, t, "no decisions"); err != nil {
+	if err := printTable(a.out, t, l.Text("no decisions")); err != nil {
 		return err
 	}
-	verb := "applied"
+	decisions := l.Count(out.Changed, "decision")
 	if o.dryRun {
-		verb = "would be applied, nothing was written"
+		fmt.Fprint(a.err, l.Text("%s: %s would be applied, nothing was written; %d already as decided\n", s.name, decisions, out.Unchanged))
+	} else {
+		fmt.Fprint(a.err, l.Text("%s: %s applied; %d already as decided\n", s.name, decisions, out.Unchanged))
 	}
-	fmt.Fprintf(a.err, "%s: %s %s; %d already as decided\n", s.name, count(out.Changed, "decision"), verb, out.Unchanged)
 	return nil
 }

@@ -129,6 +129,14 @@ func TestAuditLogIsListedAndVerified(t *testing.T) {
 	if s.json(&list, "audit", "list", "--after", "5"); len(list) != 4 || list[3].Action != "run.saved" {
 		t.Errorf("the next page: %+v", list)
 	}
+	if out := s.ok("audit", "list", "--lang", "zh"); !strings.Contains(out, "对象") || !strings.Contains(out, "解决：paid by hand") || !strings.Contains(out, "，有差异") ||
+		strings.Contains(out, "opened") || strings.Contains(out, "saved") {
+		t.Errorf("in Chinese:\n%s", out)
+	}
+	if out := s.ok("audit", "verify", "--lang", "zh"); !strings.Contains(out, "7 行，均完好") || !strings.Contains(out, "4 处差异，1 次对账") ||
+		!strings.Contains(out, "日志完好") {
+		t.Errorf("verified in Chinese:\n%s", out)
+	}
 	var c auditCheckJSON
 	s.json(&c, "audit", "verify")
 	if c.Result != "intact" || c.Entries != 7 || c.Gaps != 4 || c.Runs != 1 || !strings.HasPrefix(c.Head, "7:") {

@@ -110,7 +110,7 @@ func (a *app) printPayouts(list []payoutJSON) error {
 	l := a.language()
 	t := newTable(a.heads("payout", "account", "day", "amount", "state", "expected", "remainder", "why")...)
 	for _, s := range list {
-		t.AppendRow([]any{cell(s.PayoutID), s.Account, s.Date, s.Amount + " " + s.Currency, l.Word(string(s.Status)), s.Expected, s.Remainder, p.dim(l.Sentence(s.RemainderIs))})
+		t.AppendRow([]any{cell(s.PayoutID), s.Account, s.Date, s.Amount + " " + s.Currency, l.Word(string(s.Status)), s.Expected, s.Remainder, p.dim(reconcile.WhyRemainder(s.RemainderIs, l))})
 	}
 	t.SetColumnConfigs(rightAligned(4, 6, 7))
 	return printTable(a.out, t, l.Text("no payouts"))

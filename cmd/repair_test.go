@@ -122,6 +122,14 @@ func TestRepairIsPlannedAppliedAndReversed(t *testing.T) {
 		t.Errorf("shown: %+v", shown)
 	}
 	s.fails([]string{"reversed"}, "repair", "apply", plan.ID)
+	log, zh := s.ok("audit", "list", "--subject", "repair/"+plan.ID), s.ok("audit", "list", "--subject", "repair/"+plan.ID, "--lang", "zh")
+	for _, c := range [][2]string{{"planned: shop of 2026-11-28; 3 items planned\n", "制定计划：shop，2026-11-28；3 项已计划\n"},
+		{"applied: shop of 2026-11-28; 3 items booked\n", "执行：shop，2026-11-28；3 项已入账\n"},
+		{"reversed: shop of 2026-11-28; 3 items reversed; because: statement of another shop\n", "撤销：shop，2026-11-28；3 项已撤销；原因：statement of another shop\n"}} {
+		if !strings.Contains(log, c[0]) || !strings.Contains(zh, c[1]) {
+			t.Errorf("the log lacks %q or %q:\n%s\n%s", c[0], c[1], log, zh)
+		}
+	}
 }
 
 // Exit codes are those of the day as it stands after the repair.

@@ -33,7 +33,7 @@ func (l *Ledger) KeepArchived(ctx context.Context, look []models.Archive) (fresh
 			b.row(i == 0, account, date, f.SHA256, f.Name, f.Bytes, f.Source, f.Mark, micros(f.FetchedAt), at)
 			if !known[f.SHA256] {
 				kept = append(kept, AuditEntry{Actor: ActorRun, Action: "archive.kept", Subject: "archive/" + account + "/" + date + "/" + f.SHA256[:min(12, len(f.SHA256))],
-					Detail: map[string]any{"sha256": f.SHA256, "name": f.Name, "bytes": f.Bytes, "source": f.Source}})
+					Detail: archiveDetail{f.SHA256, f.Name, f.Bytes, f.Source}})
 			}
 		}
 		b.add(" ON CONFLICT (account, date, sha256) DO UPDATE SET source = excluded.source, mark = excluded.mark, seen_at = excluded.seen_at")
@@ -47,6 +47,14 @@ func (l *Ledger) KeepArchived(ctx context.Context, look []models.Archive) (fresh
 		return 0, fmt.Errorf("archive of %s, %s: %w", account, date, err)
 	}
 	return fresh, nil
+}
+
+// archiveDetail is what the audit log tells of a file that is kept.
+type archiveDetail struct {
+	SHA256 string `json:"sha256"`
+	Name   string `json:"name"`
+	Bytes  int64  `json:"bytes"`
+	Source string `json:"source"`
 }
 
 // archivedBefore is what is known of the day, and a time for the next look. The day's rows are held until tx has ended, so that two looks

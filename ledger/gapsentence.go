@@ -3,6 +3,7 @@ package ledger
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"strings"
 
 	"paybook/models"
@@ -20,8 +21,39 @@ func (r *AuditRow) Sentence() string {
 		if err := json.Unmarshal([]byte(r.Detail), &d); err == nil {
 			return strings.TrimPrefix(r.Action, "run.") + ": " + d.Account + " of " + d.Date + ", " + string(d.Result)
 		}
+	case "repair":
+		var d repairDetail
+		if err := json.Unmarshal([]byte(r.Detail), &d); err == nil {
+			return d.sentence(r.Action)
+		}
+	case "archive":
+		var d archiveDetail
+		if err := json.Unmarshal([]byte(r.Detail), &d); err == nil {
+			return fmt.Sprintf("%s: %s, %d bytes", strings.TrimPrefix(r.Action, "archive."), d.Name, d.Bytes)
+		}
 	}
 	return r.Action
+}
+
+func (d *repairDetail) sentence(action string) string {
+	text := strings.TrimPrefix(action, "repair.") + ": " + d.Account + " of " + d.Date
+	for _, items := range []struct {
+		n     int
+		state models.RepairItemState
+	}{{d.Planned, models.ItemPlanned}, {d.Booked, models.ItemBooked}, {d.AlreadyThere, models.ItemAlready}, {d.Refused, models.ItemRefused},
+		{d.Reversed, models.ItemReversed}} {
+		switch items.n {
+		case 0:
+		case 1:
+			text += "; 1 item " + string(items.state)
+		default:
+			text += fmt.Sprintf("; %d items %s", items.n, items.state)
+		}
+	}
+	if d.Reason != "" {
+		text += "; because: " + d.Reason
+	}
+	return text
 }
 
 func (d *GapDetail) sentence(action string) string {

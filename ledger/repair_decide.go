@@ -102,14 +102,23 @@ func (l *Ledger) noteGaps(tx *gorm.DB, action, who string, ids []string, text fu
 
 // noteRepair adds a repair's step to the audit log.
 func (l *Ledger) noteRepair(tx *gorm.DB, r models.Repair, who, action string) error {
-	detail := map[string]any{"account": r.Account, "date": r.Date, "hash": r.Hash, "state": r.State}
-	for _, state := range []models.RepairItemState{models.ItemPlanned, models.ItemBooked, models.ItemAlready, models.ItemRefused, models.ItemReversed} {
-		if n := r.Count(state); n > 0 {
-			detail[string(state)] = n
-		}
-	}
-	if r.Reason != "" {
-		detail["reason"] = r.Reason
-	}
-	return l.audit(tx, AuditEntry{Actor: who, Action: action, Subject: repairPrefix + r.ID, Detail: detail})
+	return l.audit(tx, AuditEntry{Actor: who, Action: action, Subject: repairPrefix + r.ID, Detail: repairDetail{
+		Account: r.Account, Date: r.Date, Hash: r.Hash, State: r.State, Reason: r.Reason,
+		Planned: r.Count(models.ItemPlanned), Booked: r.Count(models.ItemBooked), AlreadyThere: r.Count(models.ItemAlready),
+		Refused: r.Count(models.ItemRefused), Reversed: r.Count(models.ItemReversed),
+	}})
+}
+
+// repairDetail is what the audit log tells of a repair's step: whose repair it is, and how many of its items stand where.
+type repairDetail struct {
+	Account      string             `json:"account"`
+	Date         string             `json:"date"`
+	Hash         string             `json:"hash"`
+	State        models.RepairState `json:"state"`
+	Reason       string             `json:"reason,omitempty"`
+	Planned      int                `json:"planned,omitempty"`
+	Booked       int                `json:"booked,omitempty"`
+	AlreadyThere int                `json:"already_there,omitempty"`
+	Refused      int                `json:"refused,omitempty"`
+	Reversed     int                `json:"reversed,omitempty"`
 }

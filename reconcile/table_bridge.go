@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
+
+	"paybook/reconcile/lang"
 )
 
 // WriteBridges prints bridges for people.
@@ -73,9 +75,17 @@ func (p *printer) bridge(b *Bridge) table.Writer {
 	case b.RemainderIs != remainderNone:
 		color = yellow
 	}
-	t.AppendRow(table.Row{p.Lang.Text("remainder"), "", p.paint(color, signed(b.Remainder)), p.paint(color, p.Lang.Sentence(b.RemainderIs))})
+	t.AppendRow(table.Row{p.Lang.Text("remainder"), "", p.paint(color, signed(b.Remainder)), p.paint(color, WhyRemainder(b.RemainderIs, p.Lang))})
 	t.SetColumnConfigs(rightAligned(2, 3))
 	return t
+}
+
+// WhyRemainder says why something is left over; nothing where nothing is.
+func WhyRemainder(remainderIs string, l lang.Language) string {
+	if remainderIs == remainderNone {
+		return ""
+	}
+	return l.Sentence(remainderIs)
 }
 
 // rows: fees that stand in other rows have none of their own.

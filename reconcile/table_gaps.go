@@ -93,9 +93,14 @@ func (p *printer) card(g *GapReport) {
 	for _, row := range []struct{ name, value string }{
 		{"order", Plain(g.OrderID)}, {"statement", p.side(g.Statement, 0)}, {"book", p.side(g.Ledger, 0)}, {"order asks", p.side(g.Order, 0)},
 	} {
-		if row.value != "" {
-			p.line("    %s%s", p.paint(dim, p.Lang.Text(row.name)+": "), row.value)
-		}
+		p.named(row.name, row.value)
+	}
+}
+
+// named prints a value of a card behind its name, where there is one.
+func (p *printer) named(name, value string) {
+	if value != "" {
+		p.line("    %s%s", p.paint(dim, p.Lang.Text("%s: ", p.Lang.Text(name))), value)
 	}
 }
 

@@ -156,8 +156,6 @@ func (p *printer) repairItems(items []*RepairItemReport, cells func(*RepairItemR
 func (p *printer) repairCard(cells repairCells) {
 	p.line("  %s", cells[0].value)
 	for _, c := range cells[1:] {
-		if c.value != "" {
-			p.line("    %s%s", p.paint(dim, p.Lang.Text(c.head)+": "), c.value)
-		}
+		p.named(c.head, c.value)
 	}
 }

@@ -41,15 +41,29 @@ var labels = map[string]string{
 	"rows of no payout": "未出款的明细", "expected": "应出款", "paid": "实际出款",
 	"books": "记账", "at": "时间", "comes to": "结果", "the shop is told": "通知商城", "not repairable": "不能补单", "nothing to book": "没有可记账的内容",
 	"repair": "补单号", "repair %s": "补单 %s", "repair (not kept)": "补单（未保存）", "planned": "计划于", "by": "操作人", "approved by": "批准人",
-	"applied by": "执行人", "reversed by": "撤销人", "%s by %s, %s": "%s：%s，%s", "because: ": "原因：",
+	"applied by": "执行人", "reversed by": "撤销人", "%s by %s, %s": "%s：%s，%s", "because: ": "原因：", "%s: ": "%s：",
 	"no repairs; plan one by app reconcile --date DAY --repair": "没有补单；用 app reconcile --date DAY --repair 制定",
+	"%s can be closed: app repair apply %s":                     "可消除 %s：app repair apply %s",
+	"%s can be closed; nothing was written":                     "可消除 %s；未写入任何内容", "%s closed by repair %s": "已消除 %s，补单 %s", "nothing to repair": "没有可补单的内容",
 	"no payouts":     "没有出款",
 	"no gaps":        "没有差异",
 	"%s, %s ago":     "%s，%s前",
 	"  (%s, row %d)": "（%s 第 %d 行）",
 
+	// of the audit log and the archive
+	"audit log": "审计日志", "%s that hold, from %s to %s": "%s，均完好，自 %s 至 %s", "head": "日志末尾", "checked": "已核对", "broken": "损坏处", "differs": "不符项",
+	"and %d more": "另有 %d 处", "the log holds, and all is as it says": "日志完好，一切与其所记相符",
+	"broken: keep this database as it is, and look at a backup from before": "日志已损坏：请原样保留此数据库，并查看此前的备份",
+	"row": "行号", "subject": "对象", "file": "文件", "sha256": "SHA-256", "bytes": "字节", "from": "来源", "fetched": "下载于", "what": "经过", "nothing is archived of %s": "%s没有归档文件", "yesterday": "昨天",
+	"audit head %s": "审计日志末尾 %s",
+
+	// of decisions in a spreadsheet
+	"decision": "决定", "was so already": "先前已如此", "no decisions": "没有决定",
+	"%s: %s applied; %d already as decided\n":                               "%s：%s已执行；%d 项先前已如此\n",
+	"%s: %s would be applied, nothing was written; %d already as decided\n": "%s：%s可执行，未写入任何内容；%d 项先前已如此\n",
+
 	// columns of CSV and XLSX; those that `app gaps apply` reads are spelled alike in every language
-	"date": "账务日期", "differs": "不符项", "entry_kind": "交易类型", "transaction_id": "交易号", "order_id": "订单号", "parent_id": "原支付号",
+	"date": "账务日期", "entry_kind": "交易类型", "transaction_id": "交易号", "order_id": "订单号", "parent_id": "原支付号",
 	"refund_order_id": "商户退款号", "new": "新发现", "statement_amount": "账单金额", "statement_currency": "账单币种", "statement_status": "账单状态",
 	"statement_file": "账单文件", "statement_line": "账单行号", "ledger_amount": "账簿金额", "ledger_currency": "账簿币种", "ledger_status": "账簿状态",
 	"order_amount": "订单金额", "order_currency": "订单币种", "order_status": "订单状态", "statement_fee": "账单手续费", "ledger_fee": "应收手续费",

@@ -164,6 +164,8 @@ var sentences = []sentence{
 	{"the book has it by now, from a {text}", "账簿已由 {text} 记入"},
 	{"the book has it by now", "账簿已有记录"},
 	{"not reversed: {text}", "未撤销：{text}"},
+	{"reversed: {name} of {date}; {more}", "撤销：{name}，{date}；{more}"},
+	{"reversed: {name} of {date}", "撤销：{name}，{date}"},
 	{"reversed: {text}", "撤销：{text}"},
 
 	// what happened to a gap
@@ -187,6 +189,21 @@ var sentences = []sentence{
 	{"assigned to {text}", "指派给 {text}"},
 	{"due on {date}", "截止 {date}"},
 	{"was there before the log, {word}", "在有日志之前已存在，{word}"},
+	{"taken from its owner, was {text}'s, due on {date}", "取消负责人（原为 {text}），截止 {date}"},
+	{"taken from its owner, was {text}'s", "取消负责人（原为 {text}）"},
+	{"due on no date", "取消截止日"},
+
+	// what happened to a run, a repair or a file
+	{"saved: {name} of {date}, {word}", "保存：{name}，{date}，{word}"},
+	{"adopted: {name} of {date}, {word}", "在有日志之前已存在：{name}，{date}，{word}"},
+	{"planned: {name} of {date}", "制定计划：{name}，{date}"},
+	{"approved: {name} of {date}", "批准：{name}，{date}"},
+	{"applied: {name} of {date}", "执行：{name}，{date}"},
+	{"dropped: {name} of {date}", "放弃：{name}，{date}"},
+	{"{n} item {word}", "{n} 项{word}"},
+	{"{n} items {word}", "{n} 项{word}"},
+	{"because: {text}", "原因：{text}"},
+	{"kept: {name}, {n} bytes", "归档：{name}，{n} 字节"},
 
 	// what stands in lists of the others
 	{"payout {name} of {name2}, {money} on {date} (the provider calls it {word})", "{name2} 的出款 {name}（{date}，{money}，渠道的状态为{word}）"},

@@ -43,6 +43,9 @@ var words = map[string]string{
 	"planned": "已计划", "approved": "已批准", "applied": "已生效", "dropped": "已放弃", "already_there": "已在账簿", "refused": "已拒绝",
 	"not_repairable": "不能补单", "duplicate": "重复", "no_order": "待订单", "noted": "已记录",
 
+	// what a person decides of a gap
+	"resolve": "解决", "reopen": "重新打开", "assign": "指派", "comment": "备注",
+
 	// a line of the bank
 	"booked": "已入账", "reversal": "冲正", "credit": "收入", "debit": "支出",
 
@@ -51,5 +54,5 @@ var words = map[string]string{
 
 // counted are things behind their number.
 var counted = map[string]string{
-	"row": "行", "line": "行", "gap": "处差异", "transaction": "笔交易", "day": "天", "run": "次对账", "payout": "笔出款",
+	"row": "行", "line": "行", "gap": "处差异", "transaction": "笔交易", "day": "天", "run": "次对账", "payout": "笔出款", "decision": "项决定",
 }
