@@ -11,7 +11,6 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"paybook/reconcile"
 )
@@ -76,12 +75,19 @@ func TestOutputIsNoStatementOfTheAccount(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "s-2026-11-27.csv")
 	write(t, path, "x\n", 0o600)
-	account := &Account{Name: "a", Statements: []string{filepath.Join(dir, "s-{date}.csv")}, Zone: time.UTC}
-	a := &app{now: time.Now}
-	if _, err := a.reconcileOutput(t.Context(), reconcileOptions{date: "2026-11-27", output: path}, []*Account{account}); err == nil {
+	source := reconcile.Folder([]string{filepath.Join(dir, "s-{date}.csv")})
+	a := &app{}
+	output := func(date string) (*destination, error) {
+		day, err := reconcile.ParseDay(date)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a.reportOutput(t.Context(), reconcileOptions{output: path}, []dayRun{{source: source, day: day}})
+	}
+	if _, err := output("2026-11-27"); err == nil {
 		t.Error("it was taken")
 	}
-	d, err := a.reconcileOutput(t.Context(), reconcileOptions{date: "2026-11-26", output: path}, []*Account{account})
+	d, err := output("2026-11-26")
 	if err != nil {
 		t.Fatal(err)
 	}

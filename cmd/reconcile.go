@@ -81,102 +81,20 @@ func (a *app) reconcile(ctx context.Context, o reconcileOptions) error {
 	if err != nil {
 		return err
 	}
-	out, err := a.reconcileOutput(ctx, o, accounts)
-	if err != nil {
-		return err
-	}
-	if out != nil {
-		defer out.discard()
-	}
-	book, done, err := a.openBookOfRuns(ctx)
-	if err != nil {
-		return err
-	}
-	defer done()
 	memory := steadyMemory()
 	defer memory.restore()
 	o.sorting = memory.sorting
-	var items []reconcile.Item
-	for _, account := range accounts {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if account.source(o) == nil {
-			fmt.Fprintf(a.err, "%s: skipped, it has no statement source; name one by --statement, or declare --no-statement\n", account.Name)
-			continue
-		}
-		items = append(items, a.reconcileOne(ctx, book, account, o))
-	}
-	if ctx.Err() != nil { // what was saved stays saved; a report of half of it is none
-		return ctx.Err()
-	}
-	if len(items) == 0 {
-		return errors.New("no account has a statement source: set accounts[].statements, or name a file by --statement")
-	}
-	if err := a.writeReport(o, out, items); err != nil {
-		return err
-	}
-	a.sayRepairs(items)
-	if !o.dryRun {
-		a.tellNow(ctx, book)
-		if isTerminal(a.err) {
-			a.noteAuditHead(ctx, book)
-		}
-	}
-	return reconcileResult(items)
-}
-
-// openBookOfRuns opens the book for jobs of which there may be one at a time, with Redis in front where there is one.
-func (a *app) openBookOfRuns(ctx context.Context) (book *ledger.Ledger, done func(), err error) {
-	c, err := a.config()
-	if err != nil {
-		return nil, nil, err
-	}
-	gate, err := c.Redis.open(nil)
-	if err != nil {
-		return nil, nil, err
-	}
-	book, err = a.openBook(ctx, func(o *ledger.Options) {
-		o.Lease = a.lease
-		if gate != nil {
-			o.LeaseLock = gate
-		}
-	})
-	done = func() {
-		if book != nil {
-			_ = book.Close()
-		}
-		if gate != nil {
-			_ = gate.Close()
-		}
-	}
-	if err != nil {
-		done()
-	}
-	return book, done, err
-}
-
-// reconcileOutput opens what --output names; nil is standard output.
-func (a *app) reconcileOutput(ctx context.Context, o reconcileOptions, accounts []*Account) (*destination, error) {
-	if o.output == "" || o.output == "-" {
-		if o.format == "xlsx" && isTerminal(a.out) {
-			return nil, errors.New("an xlsx file is nothing for a screen: name one by --output, such as --output report.xlsx")
-		}
-		return nil, nil
-	}
-	var statements []string
-	for _, account := range accounts {
-		src := account.source(o)
+	runs := make([]dayRun, len(accounts))
+	for i, account := range accounts {
 		day, err := a.dayOf(account, o)
-		if err != nil || src == nil {
-			continue
+		if err != nil {
+			return err
 		}
-		files, _ := src(ctx, day) // what is wrong with them is told when they are read
-		for _, f := range files {
-			statements = append(statements, f.Name)
-		}
+		runs[i] = dayRun{account.Name, account.source(o), day, func(ctx context.Context, book *ledger.Ledger) (*reconcile.Report, error) {
+			return a.reconcileAccount(ctx, book, account, day, o)
+		}}
 	}
-	return openDestination(ctx, o.output, statements)
+	return a.makeRuns(ctx, o, runs)
 }
 
 // dayOf is the day to be run: the one asked for, or yesterday in the account's zone.
@@ -286,24 +204,16 @@ var thisProgram = sync.OnceValue(func() string {
 	return fmt.Sprintf("%s %d %d", path, info.Size(), info.ModTime().UnixNano())
 })
 
-func (a *app) reconcileOne(ctx context.Context, book *ledger.Ledger, account *Account, o reconcileOptions) reconcile.Item {
-	day, err := a.dayOf(account, o)
-	if err != nil {
-		return reconcile.Item{Account: account.Name, Err: err}
-	}
+func (a *app) reconcileAccount(ctx context.Context, book *ledger.Ledger, account *Account, day reconcile.Day, o reconcileOptions) (*reconcile.Report, error) {
 	progress := a.progress(account.Name)
 	defer progress.done()
 	src, clean, err := a.runSource(book, account, o)
 	if err != nil {
-		return reconcile.Item{Account: account.Name, Err: err}
+		return nil, err
 	}
 	defer clean()
 	options := reconcile.Options{DryRun: o.dryRun, Force: o.force, Sorting: o.sorting, Now: a.now, Progress: progress.tick}
-	report, err := a.runOf(ctx, book, account, o, src, day, options)
-	if err != nil {
-		return reconcile.Item{Account: account.Name, Err: err}
-	}
-	return reconcile.Item{Report: report}
+	return a.runOf(ctx, book, account, o, src, day, options)
 }
 
 // runOf is the run, with a repair when one was asked for.

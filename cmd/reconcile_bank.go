@@ -51,49 +51,18 @@ func (a *app) reconcileBanks(ctx context.Context, o reconcileOptions) error {
 	if err != nil {
 		return err
 	}
-	out, err := a.bankOutput(ctx, o, banks)
-	if err != nil {
-		return err
-	}
-	if out != nil {
-		defer out.discard()
-	}
-	book, done, err := a.openBookOfRuns(ctx)
-	if err != nil {
-		return err
-	}
-	defer done()
-	var items []reconcile.Item
-	for _, b := range banks {
-		if ctx.Err() != nil {
-			return ctx.Err()
+	runs := make([]dayRun, len(banks))
+	for i, b := range banks {
+		day, err := a.bankDay(b, o)
+		if err != nil {
+			return err
 		}
-		if bankSource(b, o) == nil {
-			fmt.Fprintf(a.err, "%s: skipped, it has no statement source; name one by --statement, or declare --no-statement\n", b.Name)
-			continue
-		}
-		items = append(items, a.reconcileBank(ctx, book, b, o))
+		source := (&Account{Statements: b.Statements}).source(o)
+		runs[i] = dayRun{ledger.BankGapAccount(b.Name), source, day, func(ctx context.Context, book *ledger.Ledger) (*reconcile.Report, error) {
+			return bank.Run(ctx, book, *b, source, day, reconcile.Options{DryRun: o.dryRun, Now: a.now})
+		}}
 	}
-	if len(items) == 0 {
-		return errors.New("no bank has a statement source: set banks[].statements, or name a file by --statement")
-	}
-	if err := a.writeReport(o, out, items); err != nil {
-		return err
-	}
-	return reconcileResult(items)
-}
-
-func (a *app) reconcileBank(ctx context.Context, book *ledger.Ledger, b *bank.Bank, o reconcileOptions) reconcile.Item {
-	name := ledger.BankGapAccount(b.Name)
-	day, err := a.bankDay(b, o)
-	if err != nil {
-		return reconcile.Item{Account: name, Err: err}
-	}
-	report, err := bank.Run(ctx, book, *b, bankSource(b, o), day, reconcile.Options{DryRun: o.dryRun, Now: a.now})
-	if err != nil {
-		return reconcile.Item{Account: name, Err: err}
-	}
-	return reconcile.Item{Report: report}
+	return a.makeRuns(ctx, o, runs)
 }
 
 func (a *app) bankDay(b *bank.Bank, o reconcileOptions) (reconcile.Day, error) {
@@ -161,29 +130,4 @@ func (c *Config) bankNames() string {
 		return "none"
 	}
 	return strings.Join(names, ", ")
-}
-
-// bankSource is where the bank's statement comes from; nil when it has none.
-func bankSource(b *bank.Bank, o reconcileOptions) reconcile.Source {
-	return (&Account{Statements: b.Statements}).source(o)
-}
-
-// bankOutput opens what --output names, which may be none of the statements; nil is standard output.
-func (a *app) bankOutput(ctx context.Context, o reconcileOptions, banks []*bank.Bank) (*destination, error) {
-	if o.output == "" || o.output == "-" {
-		return nil, nil
-	}
-	var statements []string
-	for _, b := range banks {
-		src := bankSource(b, o)
-		day, err := a.bankDay(b, o)
-		if err != nil || src == nil {
-			continue
-		}
-		files, _ := src(ctx, day) // what is wrong with them is told when they are read
-		for _, f := range files {
-			statements = append(statements, f.Name)
-		}
-	}
-	return openDestination(ctx, o.output, statements)
 }

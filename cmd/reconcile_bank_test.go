@@ -112,6 +112,16 @@ func TestReconcileBankRefuses(t *testing.T) {
 	s.ok("reconcile", "bank", "--bank", "euro", "--date", "2026-11-30", "--dry-run")
 }
 
+// What a bank's run finds is told at once, as an account's is.
+func TestReconcileBankTells(t *testing.T) {
+	dir := writeFiles(t, map[string]string{"app.yaml": okBanks + "  credits: all\nalerts: [{kind: log}]\n"})
+	s := &shell{t: t, global: []string{"--config", dir + "/app.yaml", "--database", "sqlite:" + dir + "/app.db"}}
+	code, out, talk := s.run("reconcile", "bank", "--date", "2026-11-30", "--statement", kit+"bank/camt053_2026-11-30.xml")
+	if code != exitLook || !strings.Contains(out, "bank_unexpected") || !strings.Contains(talk, "level=WARN") || !strings.Contains(talk, "bank/main") {
+		t.Errorf("exit %d\n%s%s", code, out, talk)
+	}
+}
+
 const okBanks = `accounts:
 - name: shop
   provider: stripe
