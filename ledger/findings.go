@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"database/sql"
 	"slices"
 
@@ -120,6 +121,9 @@ func factsBefore(was *models.Gap, same bool) *GapFacts {
 	return &f
 }
 
+// notKept stands for the id of a run that is not kept: a gap without a run was resolved by a person.
+const notKept = "-"
+
 // heal ends a gap that is not there any more. One that an earlier run has ended is told of again, so that the same input gives the
 // same report.
 func (m *merged) heal(was models.Gap, own bool) {
@@ -133,7 +137,7 @@ func (m *merged) heal(was models.Gap, own bool) {
 		return
 	}
 	at := micros(m.run.CreatedAt)
-	was.State, was.HealedRun, was.Resolution, was.ResolvedAt = models.GapResolved, m.run.ID, "healed by run "+m.run.ID, &at
+	was.State, was.HealedRun, was.Resolution, was.ResolvedAt = models.GapResolved, cmp.Or(m.run.ID, notKept), "healed by run "+m.run.ID, &at
 	was.WaitsFor = nil
 	if !own {
 		was.DecidedOn = m.run.Date
@@ -160,7 +164,7 @@ func byPerson(g models.Gap) bool { return g.State == models.GapResolved && g.Hea
 
 // sameEvidence compares what a gap says, not where it stands: a corrected file may have moved the row.
 func sameEvidence(a, b models.Gap) bool {
-	return a.Kind == b.Kind && slices.Equal(a.Differs, b.Differs) && sameSide(a.Statement, b.Statement) &&
+	return a.Kind == b.Kind && a.OrderID == b.OrderID && slices.Equal(a.Differs, b.Differs) && sameSide(a.Statement, b.Statement) &&
 		sameSide(a.Ledger, b.Ledger) && sameSide(a.Order, b.Order)
 }
 

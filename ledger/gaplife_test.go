@@ -260,3 +260,21 @@ func TestListsOfTasks(t *testing.T) {
 		}
 	})
 }
+
+// TestResolvedOfAnotherOrder: what a person has decided about one order says nothing about another.
+func TestResolvedOfAnotherOrder(t *testing.T) {
+	ledgertest.Each(t, func(t *testing.T, b *ledger.Ledger) {
+		g := gapOf("a1", leaseDay, "1.00")
+		g.OrderID = "o1"
+		saveRun(t, b, runDay, leaseDay, ledger.Findings{Gaps: []models.Gap{g}})
+		if _, err := b.ResolveGap(t.Context(), "a1", "no order of ours"); err != nil {
+			t.Fatal(err)
+		}
+		g.OrderID = "o2"
+		saveRun(t, b, runDay, leaseDay, ledger.Findings{Gaps: []models.Gap{g}})
+		if got := read(t, b, "a1"); got.State != models.GapOpen || got.OrderID != "o2" {
+			t.Errorf("with another order it is %s of %s, want it open", got.State, got.OrderID)
+		}
+		verified(t, b, nil)
+	})
+}

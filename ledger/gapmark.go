@@ -10,9 +10,14 @@ import (
 )
 
 // GapMark is a short text that changes with whatever a gap says and wherever it stands in its life: a decision that names it was made about
-// the gap as it is. It begins with a letter, for a spreadsheet would take digits alone for a number.
+// the gap as it is. It begins with a letter, for a spreadsheet would take digits alone for a number. Which run or repair has ended the gap
+// is not in it: their ids are made anew in every book, and the same input is the same mark.
 func GapMark(g *models.Gap) string {
-	return "h" + hash16(g.ID, GapEvidence(g), string(g.State), g.Owner, g.DueOn, g.Resolution)
+	resolution := ""
+	if g.HealedRun == "" {
+		resolution = g.Resolution
+	}
+	return "h" + hash16(g.ID, GapEvidence(g), string(g.State), g.Owner, g.DueOn, resolution)
 }
 
 // GapEvidence is a short hash of what a gap says: its kind and both sides, wherever in a file they stand.

@@ -237,6 +237,29 @@ func TestDryRun(t *testing.T) {
 	}
 }
 
+// TestHealedInTwoBooks: what has healed is told in the same bytes in every book, and by a dry run before.
+func TestHealedInTwoBooks(t *testing.T) {
+	a := plainAccount(t)
+	wrong, right := statement(t, "p1 2026-11-28 10:00:00 21.00"), statement(t, "p1 2026-11-28 10:00:00")
+	var told []string
+	ledgertest.Each(t, func(t *testing.T, b *ledger.Ledger) {
+		paid(t, b, "p1 2026-11-28 10:00:00")
+		run(t, b, a, "2026-11-28", wrong)
+		dry, err := reconcile.Run(t.Context(), b, a, reconcile.Files(right), day(t, "2026-11-28"), reconcile.Options{DryRun: true, Now: noon})
+		if err != nil {
+			t.Fatal(err)
+		}
+		wet := run(t, b, a, "2026-11-28", right)
+		wantRun(t, wet, "1 1", "healed: amount_mismatch payment p1")
+		told = append(told, neutral(t, dry), neutral(t, wet))
+	})
+	for _, text := range told {
+		if text != told[0] {
+			t.Errorf("told once as\n%s\nand once as\n%s", told[0], text)
+		}
+	}
+}
+
 // TestRunsAtOnce: one is made, the others are told at once that it is; what they would have found is not written twice.
 func TestRunsAtOnce(t *testing.T) {
 	ledgertest.Each(t, func(t *testing.T, b *ledger.Ledger) {
