@@ -22,9 +22,9 @@ func newAuditVerifyCommand(a *app) *cobra.Command {
 	format, head := "", ""
 	c := &cobra.Command{
 		Use:   "verify",
-		Short: "Check the audit log, row by row, and the gaps and runs against it",
-		Long: `Check the audit log: every row holds the hash of the one before it, the last one is the one that the log's head names, and every gap and
-run is as the log says. The first row that was changed, deleted, inserted or moved is named, or that the end was cut off.
+		Short: "Check the audit log, row by row, and the gaps, runs and repairs against it",
+		Long: `Check the audit log: every row holds the hash of the one before it, the last one is the one that the log's head names, and every gap,
+run and repair is as the log says. The first row that was changed, deleted, inserted or moved is named, or that the end was cut off.
 
 Whoever can write to the database and knows how the hashes are made can write the whole log anew. So note its head, which is printed as
 SEQ:HASH here and by "app audit head", where they cannot reach it, and hold the log against the note by --head.
@@ -62,8 +62,9 @@ type auditCheckJSON struct {
 	Last    string             `json:"last,omitempty"`
 	Gaps    int64              `json:"gaps"` // compared with the log
 	Runs    int64              `json:"runs"`
+	Repairs int64              `json:"repairs"`
 	Broken  *auditProblemJSON  `json:"broken"` // the first bad row; null: none
-	Differ  int64              `json:"differ"` // gaps and runs that are not as the log says
+	Differ  int64              `json:"differ"` // what of them is not as the log says
 	Differs []auditProblemJSON `json:"differing"`
 }
 
@@ -99,7 +100,7 @@ func (a *app) verifyAudit(ctx context.Context, format string, anchor *ledger.Aud
 }
 
 func newAuditCheckJSON(c *ledger.AuditCheck) auditCheckJSON {
-	out := auditCheckJSON{Result: "intact", Entries: c.Entries, Head: c.Head.String(), Gaps: c.Gaps, Runs: c.Runs, Differ: c.Differ,
+	out := auditCheckJSON{Result: "intact", Entries: c.Entries, Head: c.Head.String(), Gaps: c.Gaps, Runs: c.Runs, Repairs: c.Repairs, Differ: c.Differ,
 		Differs: []auditProblemJSON{}}
 	if !c.Whole() {
 		out.Result = "broken"
@@ -128,7 +129,7 @@ func (a *app) printAuditCheck(c *ledger.AuditCheck) {
 	}
 	line("audit log", entries)
 	line("head", c.Head.String())
-	line("checked", l.Count(int(c.Gaps), "gap")+l.Text(", ")+l.Count(int(c.Runs), "run"))
+	line("checked", l.Count(int(c.Gaps), "gap")+l.Text(", ")+l.Count(int(c.Runs), "run")+l.Text(", ")+l.Count(int(c.Repairs), "repair"))
 	if c.Broken != nil {
 		line("broken", p.bad(cell(c.Broken.Text)))
 	}

@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"strconv"
 
 	"gorm.io/gorm"
 
@@ -12,7 +13,7 @@ import (
 
 // compareLogged holds what is stored against what the log says of it last, and the other way round.
 func (l *Ledger) compareLogged(tx *gorm.DB, c *AuditCheck) error {
-	for _, step := range []func(*gorm.DB, *AuditCheck) error{l.compareGaps, l.compareRuns, l.compareGone} {
+	for _, step := range []func(*gorm.DB, *AuditCheck) error{l.compareGaps, l.compareRuns, l.compareRepairs, l.compareGone} {
 		if err := step(tx, c); err != nil {
 			return err
 		}
@@ -96,11 +97,11 @@ func (c *AuditCheck) run(r *models.Run, logged sql.NullString) {
 	}
 }
 
-// compareGone finds what the log tells of and is not there any more: neither gaps nor runs are ever deleted.
+// compareGone finds what the log tells of and is not there any more: neither gaps nor runs nor repairs are ever deleted.
 func (l *Ledger) compareGone(tx *gorm.DB, c *AuditCheck) error {
-	for kind, table := range map[string]string{"gap": "gaps", "run": "runs"} {
+	for kind, table := range map[string]string{"gap": "gaps", "run": "runs", "repair": "repairs"} {
 		text := "SELECT DISTINCT a.subject FROM audit a WHERE a.subject LIKE '" + kind + "/%' AND NOT EXISTS (SELECT 1 FROM " + table +
-			" t WHERE t.id = substr(a.subject, 5)) ORDER BY a.subject"
+			" t WHERE t.id = substr(a.subject, " + strconv.Itoa(len(kind)+2) + ")) ORDER BY a.subject"
 		err := query(tx, text, nil, func(rows *sql.Rows) error {
 			var subject string
 			err := rows.Scan(&subject)

@@ -39,18 +39,18 @@ const (
 	AuditTail        = "tail"     // the end was cut off
 	AuditHeadLost    = "head"     // the row that says where the log ends is gone
 	AuditAnchorLost  = "anchor"   // the log is not the one whose head was noted
-	AuditDiffers     = "differs"  // a gap or a run is not as the log says
+	AuditDiffers     = "differs"  // a gap, a run or a repair is not as the log says
 )
 
 // AuditProblem is one thing that is wrong.
 type AuditProblem struct {
 	What    string
 	Seq     int64  // the row of the log; 0: none
-	Subject string // gap/ID or run/ID; "": the log itself
+	Subject string // gap/ID, run/ID or repair/ID; "": the log itself
 	Text    string // a sentence
 }
 
-// auditProblemsMax bounds the gaps and runs that are named.
+// auditProblemsMax bounds what is named of gaps, runs and repairs.
 const auditProblemsMax = 100
 
 // AuditCheck is what VerifyAudit has found.
@@ -58,10 +58,11 @@ type AuditCheck struct {
 	Entries     int64 // rows that hold, from the first
 	First, Last time.Time
 	Head        AuditAnchor // of the last row that holds
-	Gaps, Runs  int64       // compared with what the log says of them last
+	// Gaps, Runs and Repairs were compared with what the log says of them last.
+	Gaps, Runs, Repairs int64
 	// Broken is the first bad row of the log; nil: it holds. Behind it nothing can be said.
 	Broken *AuditProblem
-	// Differing are gaps and runs that are not as the log says, the first hundred of Differ.
+	// Differing are gaps, runs and repairs that are not as the log says, the first hundred of Differ.
 	Differing []AuditProblem
 	Differ    int64
 }
@@ -69,7 +70,7 @@ type AuditCheck struct {
 // Whole says that nothing is wrong.
 func (c *AuditCheck) Whole() bool { return c.Broken == nil && c.Differ == 0 }
 
-// VerifyAudit walks the whole log, and holds every gap and run against what the log says of it last. anchor is a head that was noted before;
+// VerifyAudit walks the whole log, and holds every gap, run and repair against what the log says of it last. anchor is a head that was noted before;
 // nil: none. It reads one moment's state, whoever writes meanwhile, and holds little of it in memory.
 func (l *Ledger) VerifyAudit(ctx context.Context, anchor *AuditAnchor) (*AuditCheck, error) {
 	c := &AuditCheck{}

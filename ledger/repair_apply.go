@@ -50,11 +50,15 @@ func (l *Ledger) beginApply(ctx context.Context, lease *Lease, r *models.Repair,
 			return fmt.Errorf("%s has planned it: %w", who, ErrSecondPerson)
 		}
 		was := r.State
-		if approvals > 1 && r.ApprovedBy == "" {
+		approves := approvals > 1 && r.ApprovedBy == ""
+		if approves {
 			l.approve(r, who)
 		}
 		r.AppliedBy = who
-		return l.putState(tx, *r, was)
+		if err := l.putState(tx, *r, was); err != nil || !approves {
+			return err
+		}
+		return l.noteRepair(tx, *r, who, "repair.approved")
 	})
 }
 

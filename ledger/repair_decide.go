@@ -69,14 +69,19 @@ func (l *Ledger) underRepair(ctx context.Context, id string, work func(context.C
 	return l.Repair(ctx, r.ID)
 }
 
-// heldRepair is a repair as it is while the transaction holds its lease.
+// heldRepair is a repair as it is while the transaction holds its lease. One that is not as the audit log says is refused: what is booked,
+// and who may apply it, hang on its rows.
 func (l *Ledger) heldRepair(tx *gorm.DB, lease *Lease, id string) (models.Repair, error) {
 	if err := lease.hold(tx); err != nil {
 		return models.Repair{}, err
 	}
 	r, err := l.repair(tx, id)
-	if err == nil && contentHash(r) != r.Hash {
-		err = fmt.Errorf("its content is not what was planned: somebody has changed its rows in the database; drop it and plan again")
+	if err != nil {
+		return r, err
+	}
+	unlike, err := l.unlikeLog(tx, r)
+	if err == nil && unlike != "" {
+		err = fmt.Errorf("it is not what was planned and logged, somebody has changed its rows in the database: it %s; plan again", unlike)
 	}
 	return r, err
 }
@@ -98,27 +103,4 @@ func (l *Ledger) noteGaps(tx *gorm.DB, action, who string, ids []string, text fu
 		entries = append(entries, AuditEntry{Actor: who, Action: action, Subject: gapSubject(id), Detail: GapDetail{Text: text(id), Now: standing(&g)}})
 	}
 	return l.audit(tx, entries...)
-}
-
-// noteRepair adds a repair's step to the audit log.
-func (l *Ledger) noteRepair(tx *gorm.DB, r models.Repair, who, action string) error {
-	return l.audit(tx, AuditEntry{Actor: who, Action: action, Subject: repairPrefix + r.ID, Detail: repairDetail{
-		Account: r.Account, Date: r.Date, Hash: r.Hash, State: r.State, Reason: r.Reason,
-		Planned: r.Count(models.ItemPlanned), Booked: r.Count(models.ItemBooked), AlreadyThere: r.Count(models.ItemAlready),
-		Refused: r.Count(models.ItemRefused), Reversed: r.Count(models.ItemReversed),
-	}})
-}
-
-// repairDetail is what the audit log tells of a repair's step: whose repair it is, and how many of its items stand where.
-type repairDetail struct {
-	Account      string             `json:"account"`
-	Date         string             `json:"date"`
-	Hash         string             `json:"hash"`
-	State        models.RepairState `json:"state"`
-	Reason       string             `json:"reason,omitempty"`
-	Planned      int                `json:"planned,omitempty"`
-	Booked       int                `json:"booked,omitempty"`
-	AlreadyThere int                `json:"already_there,omitempty"`
-	Refused      int                `json:"refused,omitempty"`
-	Reversed     int                `json:"reversed,omitempty"`
 }

@@ -162,17 +162,25 @@ func (l *Ledger) keepPlan(tx *gorm.DB, plan models.Repair) (models.Repair, error
 	if err != nil {
 		return plan, err
 	}
+	var told []AuditEntry
 	for _, r := range open {
-		if r.Hash == plan.Hash && r.AppliedBy == "" {
-			r.Items, err = l.repairItems(tx, r.ID)
-			return r, err
-		}
-		if err := l.putAside(tx, r); err != nil {
+		if r.Items, err = l.repairItems(tx, r.ID); err != nil {
 			return plan, err
 		}
+		unlike, err := l.unlikeLog(tx, r)
+		if err != nil {
+			return plan, err
+		}
+		if r.Hash == plan.Hash && r.AppliedBy == "" && unlike == "" {
+			return r, l.audit(tx, told...)
+		}
+		if err := l.putAside(tx, &r); err != nil {
+			return plan, err
+		}
+		told = append(told, repairEntry(r, plan.MadeBy, "repair."+string(r.State)))
 	}
 	if plan.Count(models.ItemPlanned) == 0 {
-		return plan, nil
+		return plan, l.audit(tx, told...)
 	}
 	plan.ID = uuid.Must(uuid.NewV7()).String()
 	for n := range plan.Items {
@@ -181,11 +189,11 @@ func (l *Ledger) keepPlan(tx *gorm.DB, plan models.Repair) (models.Repair, error
 	if err := l.insertRepair(tx, plan); err != nil {
 		return plan, err
 	}
-	return plan, l.noteRepair(tx, plan, plan.MadeBy, "repair.planned")
+	return plan, l.audit(tx, append(told, repairEntry(plan, plan.MadeBy, "repair.planned"))...)
 }
 
 // putAside ends an open repair that another plan takes the place of. One that was applied in part and then stopped is applied.
-func (l *Ledger) putAside(tx *gorm.DB, r models.Repair) error {
+func (l *Ledger) putAside(tx *gorm.DB, r *models.Repair) error {
 	held, err := l.leaseRow(tx, repairPrefix+r.ID)
 	if err != nil {
 		return err
@@ -202,5 +210,5 @@ func (l *Ledger) putAside(tx *gorm.DB, r models.Repair) error {
 	if r.AppliedBy != "" {
 		r.State, r.Reason = models.RepairApplied, ""
 	}
-	return l.putState(tx, r, was)
+	return l.putState(tx, *r, was)
 }

@@ -173,6 +173,56 @@ func TestRepairOfAnotherContentIsRefused(t *testing.T) {
 	})
 }
 
+// TestRepairWithOtherPersonsIsRefused: who has planned and approved it is what the audit log says, whatever its row says.
+func TestRepairWithOtherPersonsIsRefused(t *testing.T) {
+	ledgertest.EachDSN(t, func(t *testing.T, dsn string) {
+		b := ledgertest.Open(t, dsn)
+		plan := missing(t, b, 1)
+		db := openSQL(t, dsn)
+		run(t, db, "CREATE TABLE kept_repairs AS SELECT * FROM repairs", "CREATE TABLE kept_items AS SELECT * FROM repair_items")
+		for _, statement := range []string{
+			"UPDATE repairs SET made_by = 'bob'",
+			"UPDATE repairs SET state = 'approved', approved_by = 'bob'",
+			"UPDATE repairs SET state = 'applied', applied_by = 'bob'",
+			"UPDATE repairs SET reason = 'x'",
+			"UPDATE repairs SET hash = 'x'",
+			"UPDATE repair_items SET amount_minor = 1",
+			"DELETE FROM repair_items",
+			"DELETE FROM repairs",
+		} {
+			run(t, db, statement)
+			if _, err := b.ApplyRepair(t.Context(), plan.ID, "alice", 2); err == nil {
+				t.Errorf("%s: applied", statement)
+			}
+			if c := verify(t, b, nil); c.Whole() || c.Broken != nil || c.Differing[0].Subject != "repair/"+plan.ID {
+				t.Errorf("%s: found %+v, broken %+v", statement, c.Differing, c.Broken)
+			}
+			run(t, db, "DELETE FROM repairs", "INSERT INTO repairs SELECT * FROM kept_repairs", "DELETE FROM repair_items", "INSERT INTO repair_items SELECT * FROM kept_items")
+		}
+		run(t, db, "UPDATE repairs SET made_by = 'bob'")
+		again, err := b.PlanRepair(t.Context(), replanned(plan), true)
+		if err != nil || again.ID == plan.ID || again.MadeBy != "alice" {
+			t.Errorf("planned again: %s by %s, %v", again.ID, again.MadeBy, err)
+		}
+		if _, err := b.ApplyRepair(t.Context(), again.ID, "bob", 2); err != nil {
+			t.Error(err)
+		}
+		wantPaidOnce(t, b, 1)
+		if c := verified(t, b, nil); c.Repairs != 2 {
+			t.Errorf("%d repairs compared, want 2", c.Repairs)
+		}
+	})
+}
+
+// replanned is a plan as it was before it was stored.
+func replanned(r models.Repair) models.Repair {
+	r.ID, r.Items = "", slices.Clone(r.Items)
+	for n := range r.Items {
+		r.Items[n].RepairID = ""
+	}
+	return r
+}
+
 // An item whose gap or order is not what it was when it was planned is refused with a word; the others are booked.
 func TestRepairOfWhatHasChanged(t *testing.T) {
 	ledgertest.Each(t, func(t *testing.T, b *ledger.Ledger) {

@@ -54,5 +54,5 @@ var words = map[string]string{
 
 // counted are things behind their number.
 var counted = map[string]string{
-	"row": "行", "line": "行", "gap": "处差异", "transaction": "笔交易", "day": "天", "run": "次对账", "payout": "笔出款", "decision": "项决定",
+	"row": "行", "line": "行", "gap": "处差异", "transaction": "笔交易", "day": "天", "run": "次对账", "repair": "次补单", "payout": "笔出款", "decision": "项决定",
 }
