@@ -14,10 +14,20 @@ import (
 
 // Sink is somebody to be told: a chat, a mailbox, a program.
 type Sink interface {
-	// Alert delivers one message. It is told again later after any error, which holds neither the sink's address, for a key may lie in
-	// it, nor any secret.
+	// Alert delivers one message. It is told again later after any error but a PartlyError. An error holds neither the sink's address, for
+	// a key may lie in it, nor any secret.
 	Alert(ctx context.Context, a Alert) error
 }
+
+// PartlyError is of a message that some will never get and all others have got: it is not told again, for those would get it once more
+// with every try.
+type PartlyError struct{ Err error }
+
+// Error implements error.
+func (e *PartlyError) Error() string { return "taken, but not for all: " + e.Err.Error() }
+
+// Unwrap gives what was said of those who do not get it.
+func (e *PartlyError) Unwrap() error { return e.Err }
 
 // Alert is one message, in the language of its sink.
 type Alert struct {

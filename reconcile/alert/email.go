@@ -11,6 +11,7 @@ import (
 	"net/mail"
 	"net/netip"
 	"net/smtp"
+	"net/textproto"
 	"strings"
 	"time"
 )
@@ -86,10 +87,9 @@ func (s *Email) send(c *smtp.Client, host string, secure bool, a Alert) error {
 	if err := c.Mail(s.From.Address); err != nil {
 		return err
 	}
-	for _, to := range s.To {
-		if err := c.Rcpt(to.Address); err != nil {
-			return err
-		}
+	refused, err := s.recipients(c)
+	if err != nil {
+		return err
 	}
 	w, err := c.Data()
 	if err != nil {
@@ -102,7 +102,30 @@ func (s *Email) send(c *smtp.Client, host string, secure bool, a Alert) error {
 		return err
 	}
 	_ = c.Quit() // it has taken the message
+	if len(refused) > 0 {
+		return &PartlyError{errors.Join(refused...)}
+	}
 	return nil
+}
+
+// recipients names them to the server. One that it refuses for good keeps the mail from no other; one that it cannot take just now does,
+// for nothing has been sent yet and all of it is tried again.
+func (s *Email) recipients(c *smtp.Client) (refused []error, err error) {
+	for _, to := range s.To {
+		err := c.Rcpt(to.Address)
+		var said *textproto.Error
+		switch {
+		case err == nil:
+		case errors.As(err, &said) && said.Code/100 == 5:
+			refused = append(refused, fmt.Errorf("it refuses %s: %w", to.Address, err))
+		default:
+			return nil, err
+		}
+	}
+	if len(refused) == len(s.To) {
+		return nil, errors.Join(refused...)
+	}
+	return refused, nil
 }
 
 func loopback(host string) bool {

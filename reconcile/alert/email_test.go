@@ -8,6 +8,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/base64"
+	"errors"
 	"io"
 	"math/big"
 	"net"
@@ -79,6 +80,10 @@ func (s *mailServer) serve(conn net.Conn) {
 			say("535 no")
 		case verb == "AUTH":
 			say("235 yes")
+		case strings.Contains(line, "RCPT TO:<nobody"):
+			say("550 5.1.1 no such user")
+		case strings.Contains(line, "RCPT TO:<later"):
+			say("451 4.7.1 come again")
 		case verb == "DATA":
 			say("354 go")
 			var text strings.Builder
@@ -178,5 +183,36 @@ func TestEmailRefused(t *testing.T) {
 	}
 	if err := mailbox("127.0.0.1:1").Alert(t.Context(), hostile); err == nil {
 		t.Error("nobody there, and no error")
+	}
+}
+
+// An address that the server refuses keeps the mail from no other. When all are refused, or one is to be tried again, nothing is sent.
+func TestEmailRecipients(t *testing.T) {
+	nobody, other, later, finance := &mail.Address{Address: "nobody@example.com"}, &mail.Address{Address: "nobody2@example.com"}, &mail.Address{Address: "later@example.com"}, &mail.Address{Address: "finance@example.com"}
+	for name, c := range map[string]struct {
+		to           []*mail.Address
+		sent, partly bool
+	}{
+		"first":    {[]*mail.Address{nobody, finance}, true, true},
+		"last":     {[]*mail.Address{finance, nobody, other}, true, true},
+		"all":      {[]*mail.Address{nobody, other}, false, false},
+		"only":     {[]*mail.Address{nobody}, false, false},
+		"not now":  {[]*mail.Address{finance, later}, false, false},
+		"of each":  {[]*mail.Address{nobody, finance, later}, false, false},
+		"none bad": {[]*mail.Address{finance}, true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := newMailServer(t, nil)
+			box := mailbox(server.address)
+			box.To = c.to
+			err := box.Alert(t.Context(), hostile)
+			var partly *alert.PartlyError
+			if sent := server.data != ""; sent != c.sent || errors.As(err, &partly) != c.partly || (err == nil) != (c.sent && !c.partly) {
+				t.Errorf("sent %v, %v", sent, err)
+			}
+			if c.partly && (!strings.Contains(err.Error(), "nobody@example.com") || strings.Contains(err.Error(), "pass-word")) {
+				t.Errorf("%v", err)
+			}
+		})
 	}
 }

@@ -254,9 +254,13 @@ func (p *Post) try(ctx context.Context, m ledger.AlertMessage) (told bool, err e
 	defer cancel()
 	failed := p.Routes[i].Sink.Alert(one, a)
 	log := p.Log.With("sink", m.Sink, "about", m.Key)
+	var partly *PartlyError
 	switch {
 	case failed == nil:
 		return true, p.Book.AlertTold(ctx, m, "")
+	case errors.As(failed, &partly):
+		log.Error("alert delivered, but not to all", "error", failed.Error())
+		return true, p.Book.AlertTold(ctx, m, failed.Error())
 	case ctx.Err() != nil:
 		return false, ctx.Err()
 	case p.Now().Sub(m.Made) > giveUp:

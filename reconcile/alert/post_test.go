@@ -365,3 +365,18 @@ func TestSinksComeAndGo(t *testing.T) {
 		}
 	})
 }
+
+// What some will never get is told to the others once, and not again with every try.
+func TestPartlyDelivered(t *testing.T) {
+	eachOffice(t, func(o *office) {
+		ops := &inbox{away: fmt.Errorf("mail server: %w", &alert.PartlyError{Err: errors.New("it refuses nobody@example.com")})}
+		p := o.post(alert.Route{Name: "ops", Sink: ops})
+		o.run(gap("a1", models.GapFee))
+		o.tick(p)
+		o.now = o.now.Add(2 * time.Hour)
+		o.tick(p)
+		if log := o.log.String(); ops.hits != 1 || strings.Count(log, "not to all") != 1 || !strings.Contains(log, "nobody@example.com") {
+			t.Errorf("told %d times\n%s", ops.hits, log)
+		}
+	})
+}
