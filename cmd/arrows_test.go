@@ -26,7 +26,7 @@ var arrows = map[string][]string{
 	"ledger/shop":       {"ledger", "models"},
 	"models":            {},
 	"reconcile":         {"ledger", "models", "reconcile/lang"},
-	"reconcile/alert":   {"ledger", "models", "reconcile"},
+	"reconcile/alert":   {"ledger", "models", "reconcile", "reconcile/lang"},
 	"reconcile/source":  {"ledger", "models", "reconcile"},
 	"reconcile/lang":    {"models"},
 	"reconcile/html":    {"models", "reconcile", "reconcile/lang"},

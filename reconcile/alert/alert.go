@@ -72,6 +72,12 @@ type Gap struct {
 	OrderID       string `json:"order_id"`
 	Statement     string `json:"statement,omitempty"` // amount and currency on either side; "": not there
 	Ledger        string `json:"ledger,omitempty"`
+	Order         string `json:"order,omitempty"` // what the order asks for
+	// Statuses of the two sides, and their fees where it is those that differ.
+	StatementStatus string `json:"statement_status,omitempty"`
+	LedgerStatus    string `json:"ledger_status,omitempty"`
+	StatementFee    string `json:"statement_fee,omitempty"`
+	LedgerFee       string `json:"ledger_fee,omitempty"`
 }
 
 // Text is the message for a chat: at most so many bytes, cut between lines, each of which was given to escape.

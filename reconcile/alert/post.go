@@ -129,7 +129,14 @@ func look(s *models.Side) []string {
 }
 
 func short(g *models.Gap) Gap {
-	return Gap{ID: g.ID, Kind: string(g.Kind), TransactionID: g.TransactionID, OrderID: g.OrderID, Statement: money(g.Statement), Ledger: money(g.Ledger)}
+	out := Gap{ID: g.ID, Kind: string(g.Kind), TransactionID: g.TransactionID, OrderID: g.OrderID, Statement: money(g.Statement), Ledger: money(g.Ledger), Order: money(g.Order)}
+	if s := g.Statement; s != nil {
+		out.StatementStatus, out.StatementFee = s.Status, s.Fee
+	}
+	if s := g.Ledger; s != nil {
+		out.LedgerStatus, out.LedgerFee = s.Status, s.Fee
+	}
+	return out
 }
 
 func money(s *models.Side) string {

@@ -137,7 +137,7 @@ func TestOncePerGap(t *testing.T) {
 		if got := fees.titles(); !slices.Equal(got, []string{"shop, 2026-11-29: 1 new gap"}) {
 			t.Errorf("fees: %q", got)
 		}
-		if got := all.titles(); !slices.Equal(got, []string{"shop 2026-11-29：新增差错 13 笔"}) {
+		if got := all.titles(); !slices.Equal(got, []string{"shop 2026-11-29：新增差异 13 处"}) {
 			t.Errorf("all: %q", got)
 		}
 		ops.titles()
@@ -149,7 +149,7 @@ func TestOncePerGap(t *testing.T) {
 		all.titles()
 		o.run()
 		o.tick(p)
-		if got, zh := ops.titles(), all.titles(); len(got) != 0 || !slices.Equal(zh, []string{"shop 2026-11-29：对平"}) {
+		if got, zh := ops.titles(), all.titles(); len(got) != 0 || !slices.Equal(zh, []string{"shop 2026-11-29：平账"}) {
 			t.Errorf("balanced: %q, %q", got, zh)
 		}
 	})

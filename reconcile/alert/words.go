@@ -1,11 +1,12 @@
 package alert
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
 
-	"paybook/models"
+	"paybook/reconcile/lang"
 )
 
 // words are what is said in one language.
@@ -16,13 +17,13 @@ type words struct {
 	problem, digestOpen, digestNone              string
 	kindLine, carriedLine, overdueLine, dueLine  string
 	lastRun, noRun, test                         string
-	kinds                                        map[models.GapKind]string
-	results                                      map[models.RunResult]string
+	sum, order                                   string
+	lang                                         lang.Language // of what reports say too: kinds, statuses and results are called alike
 }
 
 // phrases is a language's words, English for one that is not known.
-func phrases(lang string) *words {
-	if lang == "zh" {
+func phrases(language string) *words {
+	if language == string(lang.Chinese) {
 		return &chinese
 	}
 	return &english
@@ -37,32 +38,44 @@ var english = words{
 	digestOpen: "%s: %d open gaps", digestNone: "%s: no open gaps",
 	kindLine: "%s: %d (within a day %d, within a week %d, older %d)", carriedLine: "carried, not due yet: %d", overdueLine: "overdue: %d", dueLine: "due today: %d",
 	lastRun: "%s: last run %s, %s", noRun: "%s: no run yet", test: "A test of the sink %s: it arrives",
-	results: map[models.RunResult]string{models.Balanced: "balanced", models.Gapped: "gaps"},
+	sum: "%s, fee %s", order: "order %s", lang: lang.English,
 }
 
 var chinese = words{
-	newGaps: "%s %s：新增差错 %d 笔", newGap: "%s %s：新增差错 1 笔", balancedRun: "%s %s：对平", more: "另有 %d 笔：app gaps list --account %s --date %s", missing: "无",
+	newGaps: "%s %s：新增差异 %d 处", newGap: "%s %s：新增差异 1 处", balancedRun: "%s %s：平账", more: "另有 %d 处：app gaps list --account %s --date %s", missing: "无",
 	late: "%s：%s 的账单未到，应于 %s 前到达", failed: "%s：%s 的对账未能完成",
 	silent:   "%s：%s 内没有收到回调，且有订单（至少 %d 笔）待支付",
 	lateOver: "%s：%s 的账单已到", failedOver: "%s：%s 的对账已完成", silentOver: "%s：回调已恢复，或已无待支付订单",
 	nextDoctor: "下一步：app doctor", problem: "最近一次尝试：%s",
-	digestOpen: "%s：未处理差错 %d 笔", digestNone: "%s：没有未处理差错",
-	kindLine: "%s：%d 笔（一天内 %d，一周内 %d，更早 %d）", carriedLine: "在途（未到期）：%d 笔", overdueLine: "已逾期：%d 笔", dueLine: "今日到期：%d 笔",
+	digestOpen: "%s：未决差异 %d 处", digestNone: "%s：没有未决差异",
+	kindLine: "%s：%d 处（一天内 %d，一周内 %d，更早 %d）", carriedLine: "结转（未到期）：%d 处", overdueLine: "已逾期：%d 处", dueLine: "今日到期：%d 处",
 	lastRun: "%s：最近对账 %s，%s", noRun: "%s：尚未对账", test: "通知测试（%s）：已送达",
-	kinds: map[models.GapKind]string{
-		models.GapMissingLocal: "平台漏单", models.GapMissingProvider: "渠道漏单", models.GapAmount: "金额不符", models.GapCurrency: "币种不符",
-		models.GapStatus: "状态不符", models.GapFee: "手续费不符", models.GapDuplicateEntry: "账单重复", models.GapConflict: "内容冲突",
-		models.GapUnknownOrder: "无对应订单", models.GapPaidAfterClose: "关单后支付", models.GapDuplicatePayment: "重复支付", models.GapNotAllowed: "状态不允许",
-		models.GapWrongDay: "日期不符", models.GapUnknownStatus: "未知状态", models.GapPayout: "打款不符", models.GapBankMissing: "银行未到账", models.GapBankUnexpected: "银行多出入账",
-	},
-	results: map[models.RunResult]string{models.Balanced: "对平", models.Gapped: "有差错"},
+	sum: "%s，手续费 %s", order: "订单 %s", lang: lang.Chinese,
 }
 
 func (w *words) kind(kind string) string {
-	if name := w.kinds[models.GapKind(kind)]; name != "" {
+	if name := w.lang.Word(kind); name != kind {
 		return name + " (" + kind + ")"
 	}
 	return kind
+}
+
+// against says what stands against what. Where the two sides are of the same sum it is not the sums that differ: then their fees do, or
+// their statuses, or it is the order that asks for another.
+func (w *words) against(g *Gap) string {
+	statement, book := cmp.Or(g.Statement, w.missing), cmp.Or(g.Ledger, w.missing)
+	if statement != book {
+		return statement + " ≠ " + book
+	}
+	switch {
+	case g.StatementFee != g.LedgerFee:
+		return fmt.Sprintf(w.sum, statement, cmp.Or(g.StatementFee, w.missing)) + " ≠ " + fmt.Sprintf(w.sum, book, cmp.Or(g.LedgerFee, w.missing))
+	case g.StatementStatus != g.LedgerStatus:
+		return statement + " " + w.lang.Word(g.StatementStatus) + " ≠ " + book + " " + w.lang.Word(g.LedgerStatus)
+	case g.Order != "" && g.Order != statement:
+		return statement + " ≠ " + fmt.Sprintf(w.order, g.Order)
+	}
+	return statement
 }
 
 func (w *words) gaps(a *Alert, n int) {
@@ -78,13 +91,7 @@ func (w *words) gaps(a *Alert, n int) {
 		if g.OrderID != "" {
 			line += " / " + cut(g.OrderID, 80)
 		}
-		sides := []string{g.Statement, g.Ledger}
-		for i := range sides {
-			if sides[i] == "" {
-				sides[i] = w.missing
-			}
-		}
-		a.Lines = append(a.Lines, line+": "+strings.Join(sides, " ≠ ")+"  → app gaps show "+g.ID)
+		a.Lines = append(a.Lines, line+": "+w.against(&g)+"  → app gaps show "+g.ID)
 	}
 	if rest := n - len(a.Gaps); rest > 0 {
 		a.Lines = append(a.Lines, fmt.Sprintf(w.more, rest, a.Account, a.Date))
@@ -150,7 +157,7 @@ func (w *words) digest(a *Alert, o overview) {
 		}
 	}
 	for _, run := range o.runs {
-		a.Lines = append(a.Lines, fmt.Sprintf(w.lastRun, run.Account, run.Date, w.results[run.Result]))
+		a.Lines = append(a.Lines, fmt.Sprintf(w.lastRun, run.Account, run.Date, w.lang.Word(string(run.Result))))
 	}
 	for _, account := range o.none {
 		a.Lines = append(a.Lines, fmt.Sprintf(w.noRun, account))
