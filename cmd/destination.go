@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"paybook/reconcile/lang"
 )
 
 // destination is where --output goes, opened before any work is done: a report that cannot be written must not cost a saved run.
@@ -144,6 +146,20 @@ func (d *destination) write(content func(io.Writer) error) error {
 	}
 	d.temp = false
 	return nil
+}
+
+// marked puts a byte order mark before CSV in Chinese that becomes a file: without one Excel takes its characters for those of the
+// system's code page. What goes down a pipe is read by programs and has none.
+func (d *destination) marked(format string, l lang.Language, content func(io.Writer) error) func(io.Writer) error {
+	if format != "csv" || l != lang.Chinese || !d.temp {
+		return content
+	}
+	return func(w io.Writer) error {
+		if _, err := io.WriteString(w, "\uFEFF"); err != nil {
+			return err
+		}
+		return content(w)
+	}
 }
 
 // discard leaves nothing of a report that was not written. After write it does nothing.

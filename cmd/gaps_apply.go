@@ -34,7 +34,7 @@ func newGapsApplyCommand(a *app) *cobra.Command {
 
 All of it is done or nothing. What cannot be done is told for every row and column. The column evidence says what was seen: a gap that
 has changed since the list was written is refused. The same file again changes nothing. CSV may have been saved by a spreadsheet, with
-commas, semicolons or tabs, in UTF-8 or UTF-16.
+commas, semicolons or tabs, in UTF-8 or UTF-16, and with --lang zh in GBK.
 
 Exit codes:
   0  done, or with --dry-run: could be done
@@ -84,7 +84,7 @@ func (a *app) applySheet(ctx context.Context, o gapsApplyOptions, path string) e
 	if err != nil {
 		return err
 	}
-	s, err := readSheet(path)
+	s, err := readSheet(path, a.language())
 	if err != nil {
 		return unreadable(path, err)
 	}

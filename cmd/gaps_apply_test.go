@@ -238,7 +238,7 @@ func TestFilesThatAreNoSheet(t *testing.T) {
 		"no list":            {"a,b\n1,2\n", "row 1: this is not the heading"},
 		"no evidence":        {"gap_id,decision,note\n", "no column evidence"},
 		"no decision":        {"gap_id,evidence\n", "no column decision"},
-		"GBK":                {gbk, "row 2: not UTF-8"},
+		"GBK":                {gbk, "row 2: not UTF-8: a spreadsheet has saved it in another encoding; save it as \"CSV UTF-8\" or as .xlsx; or say --lang zh if it is GBK"},
 		"UTF-16 unmarked":    {utf16(t, text)[2:], "not UTF-8"},
 		"old xls":            {"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", ".xls"},
 		"broken workbook":    {"PK\x03\x04 broken", "not readable as a workbook"},

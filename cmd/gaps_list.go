@@ -162,7 +162,8 @@ func (a *app) listGaps(ctx context.Context, o gapsListOptions) error {
 		return err
 	}
 	defer out.discard()
-	if err := out.write(func(w io.Writer) error { return a.writeGaps(w, o.format, gaps) }); err != nil {
+	content := func(w io.Writer) error { return a.writeGaps(w, o.format, gaps) }
+	if err := out.write(out.marked(o.format, a.language(), content)); err != nil {
 		return err
 	}
 	fmt.Fprintf(a.err, "%s written to %s\n", count(len(gaps), "gap"), o.output)

@@ -10,11 +10,13 @@ import (
 	"paybook/ledger"
 	"paybook/models"
 	"paybook/reconcile"
+	"paybook/reconcile/lang"
 )
 
 // sheet is what a file of gaps asks for: the rows with a decision, and all that is wrong with them.
 type sheet struct {
 	name      string // of the file
+	language  lang.Language
 	decisions []decision
 	faults    []*models.FileError
 	ignored   []*models.FileError // what was filled in beside an empty decision
@@ -153,6 +155,7 @@ func (s *sheet) checkGap(d *decision, fault func(column, format string, args ...
 
 var (
 	gapID    = regexp.MustCompile(`^[0-9a-f]{2,64}$`)
+	digits   = regexp.MustCompile(`^[0-9]+$`)
 	evidence = regexp.MustCompile(`^h[0-9a-f]{16}$`)
 	rounded  = regexp.MustCompile(`^[0-9]+([.,][0-9]+)?e\+[0-9]+$|^[0-9]+[.,][0-9]+$`)
 )
@@ -184,7 +187,11 @@ func (s *sheet) refused(faults ledger.GapFaults) {
 	for _, f := range faults {
 		what := f.Err.Error()
 		if errors.Is(f.Err, ledger.ErrNotFound) {
-			what = "there is no gap " + s.decisions[f.Index].change.ID + " in this database; `app gaps list` shows what there is"
+			id := s.decisions[f.Index].change.ID
+			what = "there is no gap " + id + " in this database; `app gaps list` shows what there is"
+			if digits.MatchString(id) {
+				what += "; a spreadsheet may have taken an id of digits for a number and rounded it: --format xlsx keeps ids as they are"
+			}
 		}
 		s.fault(s.decisions[f.Index].at, sheetColumns[f.Field], what)
 	}

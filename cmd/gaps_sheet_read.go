@@ -15,9 +15,11 @@ import (
 	"unicode/utf8"
 
 	"github.com/xuri/excelize/v2"
+	"golang.org/x/text/encoding/simplifiedchinese"
 	"golang.org/x/text/encoding/unicode"
 
 	"paybook/models"
+	"paybook/reconcile/lang"
 )
 
 // sheetMax bounds a file of decisions, and sheetUnpacked what a workbook may unpack to, in bytes: a few hundred thousand rows.
@@ -30,8 +32,9 @@ const (
 const saveAs = "save it as \"CSV UTF-8\" or as .xlsx"
 
 // readSheet reads the decisions of a CSV or XLSX file. What is wrong with a row is in the sheet's faults, what is wrong with the file an error.
-func readSheet(path string) (*sheet, error) {
-	s := &sheet{name: filepath.Base(path), decided: map[string]*models.FileError{}}
+// l is the language of who filled it in.
+func readSheet(path string, l lang.Language) (*sheet, error) {
+	s := &sheet{name: filepath.Base(path), language: l, decided: map[string]*models.FileError{}}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -115,7 +118,8 @@ func (s *sheet) badCSV(err error) error {
 	return err
 }
 
-// decode makes UTF-8 of what it surely is. Whatever else it may be is not guessed.
+// decode makes UTF-8 of what it surely is. Whatever else it may be is not guessed: GBK, in which spreadsheets in China save CSV, would take
+// most of what Latin-1 can write for Chinese, so the language must have been said.
 func (s *sheet) decode(content []byte) (string, error) {
 	if bytes.HasPrefix(content, []byte("\xff\xfe")) || bytes.HasPrefix(content, []byte("\xfe\xff")) {
 		plain, err := unicode.UTF16(unicode.LittleEndian, unicode.ExpectBOM).NewDecoder().Bytes(content)
@@ -125,8 +129,15 @@ func (s *sheet) decode(content []byte) (string, error) {
 		content = plain
 	}
 	text := string(bytes.TrimPrefix(content, []byte("\uFEFF")))
+	what, next := "not UTF-8: a spreadsheet has saved it in another encoding", saveAs+"; or say --lang zh if it is GBK"
+	if s.language == lang.Chinese && !utf8.ValidString(text) {
+		what, next = "neither UTF-8 nor GBK: a spreadsheet has saved it in another encoding", saveAs
+		if plain, err := simplifiedchinese.GB18030.NewDecoder().String(text); err == nil && !strings.ContainsRune(plain, utf8.RuneError) {
+			text = plain
+		}
+	}
 	if at := firstUnreadable(text); at >= 0 {
-		return "", &models.FileError{File: s.name, Line: 1 + strings.Count(text[:at], "\n"), What: "not UTF-8: a spreadsheet has saved it in another encoding", Next: saveAs}
+		return "", &models.FileError{File: s.name, Line: 1 + strings.Count(text[:at], "\n"), What: what, Next: next}
 	}
 	if !strings.Contains(text, "\n") {
 		text = strings.ReplaceAll(text, "\r", "\n")

@@ -260,7 +260,7 @@ func (a *app) writeReport(o reconcileOptions, out *destination, items []reconcil
 		return write(a.out)
 	}
 	look.Color, look.Width = a.color == "always", 0
-	if err := out.write(write); err != nil {
+	if err := out.write(out.marked(o.format, look.Lang, write)); err != nil {
 		return err
 	}
 	fmt.Fprintf(a.err, "written to %s\n", o.output)
