@@ -164,6 +164,9 @@ func sortCounts(counts map[models.GapKind]int) []Count {
 }
 
 func body(a Alert) (string, error) {
+	if a.Lines == nil {
+		a.Lines = []string{} // a list with nothing in it, for those who read it as JSON
+	}
 	raw, err := jsonOf(a)
 	return string(raw), err
 }

@@ -252,7 +252,7 @@ func TestTrouble(t *testing.T) {
 		}
 		say(true)
 		say(true)
-		if len(ops.got) != 1 || ops.got[0].Kind != alert.Recovered || ops.got[0].Title != "shop: the statement of 2026-11-29 has come" {
+		if len(ops.got) != 1 || ops.got[0].Kind != alert.Recovered || ops.got[0].Title != "shop: the statement of 2026-11-29 has come" || ops.got[0].Lines == nil {
 			t.Errorf("%+v", ops.got)
 		}
 		if n := strings.Count(o.log.String(), "the statement of"); n != 2 {

@@ -135,8 +135,11 @@ const digitsMax = 15
 // amount is a number with the currency's decimals. One with more digits than a spreadsheet's numbers have stays text, to the last digit.
 func (b *workbook) amount(text, currency string) excelize.Cell {
 	exact, err := decimal.NewFromString(text)
-	if err != nil || exact.NumDigits() > digitsMax {
+	switch {
+	case err != nil:
 		return b.text(text)
+	case exact.NumDigits() > digitsMax:
+		return b.styled("text", text) // a minus before digits is no formula
 	}
 	n, _ := exact.Float64() // the format knows binary numbers only, and so few digits come out of one as they went in
 	return b.styled(amountStyle(models.Digits(currency)), n)

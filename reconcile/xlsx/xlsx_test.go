@@ -197,7 +197,7 @@ func TestEveryCent(t *testing.T) {
 	for cents := 1; cents <= 10_000; cents += 53 {
 		gaps = append(gaps, gap(fmt.Sprintf("%05d", cents), models.GapMissingLocal, models.Money{Minor: int64(cents), Currency: "CNY"}.Text(), "CNY"))
 	}
-	big := []string{"9999999999999.99", "-9999999999999.99", "92233720368547758.07"} // 15 digits, the same below zero, more
+	big := []string{"9999999999999.99", "-9999999999999.99", "92233720368547758.07", "-92233720368547758.07"} // 15 digits, more, and below zero
 	for _, amount := range big {
 		gaps = append(gaps, gap(amount, models.GapMissingLocal, amount, "CNY"))
 	}
