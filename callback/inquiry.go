@@ -134,10 +134,7 @@ func saysNothing(err error) bool {
 	return errors.As(err, new(*models.CannotAsk)) || errors.Is(err, context.Canceled)
 }
 
-// CanAsk says whether an account's provider can be asked.
-func (q *Inquirer) CanAsk(account string) bool { q.prepare(); return q.asked[account] != nil }
-
-// CanAskAny says whether any can.
+// CanAskAny says whether any account's provider can be asked.
 func (q *Inquirer) CanAskAny() bool { q.prepare(); return len(q.asked) > 0 }
 
 // Ask puts one question to an account, and records what it learns.

@@ -82,12 +82,6 @@ func (x *expression) value(r *request) (parse.Value, error) {
 	return made, nil
 }
 
-// text is the expression's value as a field reads it; "" for null, a list and an object.
-func (x *expression) text(r *request) (string, error) {
-	v, err := x.value(r)
-	return scalar(v), err
-}
-
 // environment is what an expression can look at. Nothing in it is copied.
 func (r *request) environment() map[string]any {
 	env := map[string]any{"header": r.cb.Headers, "query": r.readQuery()}

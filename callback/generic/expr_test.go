@@ -154,3 +154,9 @@ func BenchmarkExpression(b *testing.B) {
 		}
 	}
 }
+
+// text is the expression's value as a field reads it; "" for null, a list and an object.
+func (x *expression) text(r *request) (string, error) {
+	v, err := x.value(r)
+	return scalar(v), err
+}

@@ -73,12 +73,6 @@ func (p path) value(doc parse.Value) (value parse.Value, err error) {
 	return value, nil
 }
 
-// text is the value as a field reads it.
-func (p path) text(doc parse.Value) (string, error) {
-	v, err := p.value(doc)
-	return scalar(v), err
-}
-
 // list is the array the path leads to.
 func (p path) list(doc parse.Value) ([]parse.Value, error) {
 	found := p.find(doc)

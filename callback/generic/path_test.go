@@ -102,3 +102,9 @@ func TestListsKeepLongNumbers(t *testing.T) {
 		t.Errorf("list = %+v, %v", list, err)
 	}
 }
+
+// text is the value as a field reads it.
+func (p path) text(doc parse.Value) (string, error) {
+	v, err := p.value(doc)
+	return scalar(v), err
+}
