@@ -38,11 +38,8 @@ func (l *Ledger) AuditLog(ctx context.Context, f AuditFilter) ([]AuditRow, strin
 		list = append(list, r)
 		return err
 	})
-	if len(list) <= f.limit() {
-		return list, "", err
-	}
-	list = list[:f.limit()]
-	return list, strconv.FormatInt(list[len(list)-1].Seq, 10), err
+	list, next := cutPage(f.Page, list, func(last *AuditRow) string { return strconv.FormatInt(last.Seq, 10) })
+	return list, next, err
 }
 
 // GapHistory is all that the log tells of a gap, in the order in which it happened.

@@ -126,12 +126,7 @@ func (l *Ledger) Callbacks(ctx context.Context, f CallbackFilter) ([]models.Call
 		list = append(list, cb)
 		return err
 	})
-	next := ""
-	if len(list) > f.limit() {
-		list = list[:f.limit()]
-		last := list[len(list)-1]
-		next = cursor(last.ReceivedAt, last.ID)
-	}
+	list, next := cutPage(f.Page, list, func(last *models.Callback) string { return cursor(last.ReceivedAt, last.ID) })
 	return list, next, err
 }
 

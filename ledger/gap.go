@@ -159,12 +159,7 @@ func (l *Ledger) Gaps(ctx context.Context, f GapFilter) ([]models.Gap, string, e
 		return nil, "", err
 	}
 	list, err := selectGaps(l.read.WithContext(ctx), b)
-	next := ""
-	if len(list) > f.limit() {
-		list = list[:f.limit()]
-		last := list[len(list)-1]
-		next = cursor(last.FirstSeen, last.ID)
-	}
+	list, next := cutPage(f.Page, list, func(last *models.Gap) string { return cursor(last.FirstSeen, last.ID) })
 	return list, next, err
 }
 

@@ -274,11 +274,6 @@ func (l *Ledger) ListOrders(ctx context.Context, f OrderFilter) ([]models.Order,
 		list = append(list, o)
 		return err
 	})
-	next := ""
-	if len(list) > f.limit() {
-		list = list[:f.limit()]
-		last := list[len(list)-1]
-		next = cursor(last.CreatedAt, last.OrderID)
-	}
+	list, next := cutPage(f.Page, list, func(last *models.Order) string { return cursor(last.CreatedAt, last.OrderID) })
 	return list, next, err
 }

@@ -39,3 +39,12 @@ func (b *builder) page(p Page, at, id string) error {
 	b.add(" ORDER BY " + at + " DESC, " + id + " DESC LIMIT ").arg(p.limit() + 1)
 	return nil
 }
+
+// cutPage is a list without the row that was read beyond the page, and the cursor of the next page; "" at the end.
+func cutPage[T any](p Page, list []T, cursorOf func(last *T) string) (page []T, next string) {
+	if len(list) <= p.limit() {
+		return list, ""
+	}
+	page = list[:p.limit()]
+	return page, cursorOf(&page[len(page)-1])
+}

@@ -67,12 +67,7 @@ func (l *Ledger) Payouts(ctx context.Context, f PayoutFilter) ([]Payout, string,
 		return nil, "", err
 	}
 	list, err := selectPayouts(l.read.WithContext(ctx), b)
-	next := ""
-	if len(list) > f.limit() {
-		list = list[:f.limit()]
-		last := &list[len(list)-1]
-		next = cursor(last.OccurredAt, last.PayoutID+" "+last.Account)
-	}
+	list, next := cutPage(f.Page, list, func(last *Payout) string { return cursor(last.OccurredAt, last.PayoutID+" "+last.Account) })
 	return list, next, err
 }
 

@@ -78,12 +78,7 @@ func (l *Ledger) Repairs(ctx context.Context, f RepairFilter) ([]models.Repair, 
 		return nil, "", err
 	}
 	list, err := selectRepairs(l.read.WithContext(ctx), b)
-	next := ""
-	if len(list) > f.limit() {
-		list = list[:f.limit()]
-		last := list[len(list)-1]
-		next = cursor(last.MadeAt, last.ID)
-	}
+	list, next := cutPage(f.Page, list, func(last *models.Repair) string { return cursor(last.MadeAt, last.ID) })
 	return list, next, err
 }
 

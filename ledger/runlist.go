@@ -136,11 +136,6 @@ func (l *Ledger) Runs(ctx context.Context, f RunFilter) ([]models.Run, string, e
 		list = append(list, r)
 		return err
 	})
-	next := ""
-	if len(list) > f.limit() {
-		list = list[:f.limit()]
-		last := list[len(list)-1]
-		next = cursor(last.CreatedAt, last.ID)
-	}
+	list, next := cutPage(f.Page, list, func(last *models.Run) string { return cursor(last.CreatedAt, last.ID) })
 	return list, next, err
 }
