@@ -46,9 +46,6 @@ Exit codes:
 }
 
 func (a *app) testAlerts(ctx context.Context, format string, names []string) error {
-	if err := onlyFormats(format, "table", "json"); err != nil {
-		return err
-	}
 	c, err := a.config()
 	if err != nil {
 		return err

@@ -80,11 +80,7 @@ func newCallbacksListCommand(a *app) *cobra.Command {
 func (a *app) callbackFilter(o callbacksListOptions) (f ledger.CallbackFilter, err error) {
 	zone := time.UTC
 	f.Account = o.account
-	c, err := a.config()
-	if err != nil {
-		return f, err
-	}
-	account, err := c.filtered(o.account)
+	account, err := a.filtered(o.account)
 	if err != nil {
 		return f, err
 	}
@@ -108,9 +104,6 @@ func (a *app) callbackFilter(o callbacksListOptions) (f ledger.CallbackFilter, e
 }
 
 func (a *app) listCallbacks(ctx context.Context, o callbacksListOptions) error {
-	if err := onlyFormats(o.format, "table", "json"); err != nil {
-		return err
-	}
 	f, err := a.callbackFilter(o)
 	if err != nil {
 		return err
@@ -174,9 +167,6 @@ Exit codes:
 }
 
 func (a *app) replayCallback(ctx context.Context, id, format string) error {
-	if err := onlyFormats(format, "text", "json"); err != nil {
-		return err
-	}
 	c, err := a.config()
 	if err != nil {
 		return err

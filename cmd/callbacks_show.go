@@ -65,9 +65,6 @@ passwords and tokens too: without them it would not verify again. Only its owner
 }
 
 func (a *app) showCallback(ctx context.Context, o callbackShowOptions) error {
-	if err := onlyFormats(o.format, "table", "json"); err != nil {
-		return err
-	}
 	book, err := a.openExisting(ctx)
 	if err != nil {
 		return err

@@ -232,7 +232,11 @@ func (c *Config) account(name string) (*Account, error) {
 
 // filtered is the account that a list's --account names; nil without one. A name that is not configured can only be a slip; without any
 // accounts a look into the book is still allowed.
-func (c *Config) filtered(name string) (*Account, error) {
+func (a *app) filtered(name string) (*Account, error) {
+	c, err := a.config()
+	if err != nil {
+		return nil, err
+	}
 	if name == "" || len(c.Accounts) == 0 || c.bankOf(name) != nil {
 		return nil, nil
 	}

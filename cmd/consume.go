@@ -45,9 +45,6 @@ Exit codes:
 		Example: "  app consume --config app.yaml\n  app consume --dead --config app.yaml --format json",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if err := onlyFormats(o.format, "table", "json"); err != nil {
-				return err
-			}
 			if c.Flags().Changed("format") && !o.dead {
 				return errors.New("--format belongs to --dead")
 			}

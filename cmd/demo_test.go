@@ -31,7 +31,7 @@ func TestDemo(t *testing.T) {
 		"amount_mismatch payment 4200002999202611290000000009: statement 149.00 CNY succeeded, book 149.00 CNY succeeded, order 150.00 CNY unpaid",
 		"missing_local payment ch_TEST1099", "next  app ", "85 statement rows compared: 64 match, 28 gaps", "Everything came out as the recordings say",
 		"1 order, 4 replays", "refused with 422", "3 orders, 17 out of stock, 0 left", "3 units left",
-		"payout 42  2026-11-28", "+351.32", "-12.26", "0.00  none", "✓  euro    2026113000017  175.98 EUR  TXTEST4200XT batch 42", "✓  dollar  B6K30PS01      127.45 USD  po_TEST4001",
+		"payout 42  2026-11-28", "+351.32", "-12.26", "remainder             0.00\n", "✓  euro    2026113000017  175.98 EUR  TXTEST4200XT batch 42", "✓  dollar  B6K30PS01      127.45 USD  po_TEST4001",
 		"9.90 CNY for CNW20261129007, message order.paid", "refused: a second person must apply it", "CNW20261129007 is paid, 3 gaps where there were 4",
 		"rows hold; 28 gaps and 10 runs are as they say",
 	} {

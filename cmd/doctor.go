@@ -55,9 +55,6 @@ Exit codes:
 			"  app doctor --callback testdata/stripe/callbacks/01_payment_succeeded.json --account stripe --config testdata/app.yaml",
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if err := onlyFormats(format, "table", "json"); err != nil {
-				return err
-			}
 			if c.Flags().Changed("callback") {
 				return explainCallback(c.Context(), a, o, format)
 			}

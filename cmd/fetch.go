@@ -61,10 +61,7 @@ Exit codes:
 }
 
 func (a *app) fetch(ctx context.Context, o fetchOptions) error {
-	if err := onlyFormats(o.format, "table", "json"); err != nil {
-		return err
-	}
-	accounts, err := a.reconcileAccounts(reconcileOptions{date: o.date, accounts: o.accounts, format: "table"})
+	accounts, err := a.reconcileAccounts(reconcileOptions{date: o.date, accounts: o.accounts})
 	if err != nil {
 		return err
 	}

@@ -77,9 +77,6 @@ type faultJSON struct {
 }
 
 func (a *app) applySheet(ctx context.Context, o gapsApplyOptions, path string) error {
-	if err := onlyFormats(o.format, "table", "json"); err != nil {
-		return err
-	}
 	by, err := a.actor(o.as)
 	if err != nil {
 		return err

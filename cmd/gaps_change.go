@@ -99,9 +99,6 @@ func newGapsWords(a *app, c *cobra.Command, action ledger.GapAction, flag, usage
 
 // changeGaps makes the same change of every gap named, and shows them.
 func (a *app) changeGaps(ctx context.Context, o gapsChange, change ledger.GapChange, ids []string) error {
-	if err := onlyFormats(o.format, "table", "json"); err != nil {
-		return err
-	}
 	by, err := a.actor(o.as)
 	if err != nil {
 		return err

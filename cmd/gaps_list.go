@@ -126,18 +126,11 @@ func put[T any](m *map[string]T, key string, value T) {
 }
 
 func (a *app) listGaps(ctx context.Context, o gapsListOptions) error {
-	if err := onlyFormats(o.format, gapListFormats...); err != nil {
-		return err
-	}
 	f, err := a.gapFilter(o)
 	if err != nil {
 		return err
 	}
-	c, err := a.config()
-	if err != nil {
-		return err
-	}
-	if _, err := c.filtered(o.account); err != nil {
+	if _, err := a.filtered(o.account); err != nil {
 		return err
 	}
 	toFile := o.output != "" && o.output != "-"

@@ -49,9 +49,6 @@ func newGapsShowCommand(a *app) *cobra.Command {
 }
 
 func (a *app) showGap(ctx context.Context, format, id string) error {
-	if err := onlyFormats(format, "table", "json"); err != nil {
-		return err
-	}
 	book, err := a.openExisting(ctx)
 	if err != nil {
 		return err

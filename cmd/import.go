@@ -88,9 +88,6 @@ type imported struct {
 }
 
 func (a *app) importOrders(ctx context.Context, o importOptions) error {
-	if err := onlyFormats(o.format, "text", "json"); err != nil {
-		return err
-	}
 	rows, closeFile, err := a.openRows(o.file, orderColumns)
 	if err != nil {
 		return err
@@ -111,9 +108,6 @@ func (a *app) importOrders(ctx context.Context, o importOptions) error {
 }
 
 func (a *app) importTransactions(ctx context.Context, o importOptions) error {
-	if err := onlyFormats(o.format, "text", "json"); err != nil {
-		return err
-	}
 	c, err := a.config()
 	if err != nil {
 		return err

@@ -37,9 +37,6 @@ left as it is.
 }
 
 func (a *app) importStock(ctx context.Context, o importOptions) error {
-	if err := onlyFormats(o.format, "text", "json"); err != nil {
-		return err
-	}
 	rows, closeFile, err := a.openRows(o.file, stockColumns)
 	if err != nil {
 		return err

@@ -47,9 +47,6 @@ func newMigrateStatusCommand(a *app) *cobra.Command {
 }
 
 func runMigrateUp(ctx context.Context, a *app, format string) error {
-	if err := onlyFormats(format, "table", "json"); err != nil {
-		return err
-	}
 	if a.noMigrate {
 		return errors.New("migrate up --no-migrate: the two contradict each other")
 	}
@@ -81,9 +78,6 @@ type step struct {
 }
 
 func runMigrateStatus(ctx context.Context, a *app, format string) error {
-	if err := onlyFormats(format, "table", "json"); err != nil {
-		return err
-	}
 	dsn, err := a.databaseURL()
 	if err != nil {
 		return err

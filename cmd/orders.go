@@ -55,9 +55,6 @@ func pageOf(limit int, after string) (ledger.Page, error) {
 }
 
 func (a *app) listOrders(ctx context.Context, o ordersListOptions) error {
-	if err := onlyFormats(o.format, "table", "json"); err != nil {
-		return err
-	}
 	var f ledger.OrderFilter
 	var err error
 	if f.Status, err = oneOf("--status", o.status, allStatuses...); err != nil {
@@ -123,9 +120,6 @@ func newOrdersShowCommand(a *app) *cobra.Command {
 }
 
 func (a *app) showOrder(ctx context.Context, id, format string) error {
-	if err := onlyFormats(format, "table", "json"); err != nil {
-		return err
-	}
 	book, err := a.openExisting(ctx)
 	if err != nil {
 		return err

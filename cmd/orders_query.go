@@ -41,9 +41,6 @@ Exit codes:
 }
 
 func (a *app) queryOrder(ctx context.Context, id, account, format string) error {
-	if err := onlyFormats(format, "table", "json"); err != nil {
-		return err
-	}
 	c, err := a.config()
 	if err != nil {
 		return err

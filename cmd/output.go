@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -17,8 +18,29 @@ import (
 
 // formatFlag adds --format; the first format is the default.
 func formatFlag(c *cobra.Command, format *string, formats ...string) {
-	c.Flags().StringVar(format, "format", formats[0], strings.Join(formats, " or "))
+	*format = formats[0]
+	c.Flags().Var(&formatValue{format, formats}, "format", strings.Join(formats, " or "))
 }
+
+// formatValue is a --format that takes no other word than those it knows.
+type formatValue struct {
+	format *string
+	known  []string
+}
+
+// Set implements pflag.Value, as do the others.
+func (f *formatValue) Set(word string) error {
+	if !slices.Contains(f.known, word) {
+		return fmt.Errorf("expected %s", strings.Join(f.known, " or "))
+	}
+	*f.format = word
+	return nil
+}
+
+func (f *formatValue) String() string { return *f.format }
+
+// Type is what the help calls the value.
+func (f *formatValue) Type() string { return "string" }
 
 // printJSON writes v for machines and people alike: indented, and with < > & as they are.
 func printJSON(w io.Writer, v any) error {

@@ -63,19 +63,12 @@ type payoutJSON struct {
 }
 
 func (a *app) listPayouts(ctx context.Context, o payoutsListOptions) error {
-	if err := onlyFormats(o.format, "table", "json"); err != nil {
-		return err
-	}
 	f := ledger.PayoutFilter{Account: o.account}
 	var err error
 	if f.Status, err = oneOf("--state", o.state, payoutStates...); err != nil {
 		return err
 	}
-	c, err := a.config()
-	if err != nil {
-		return err
-	}
-	if _, err := c.filtered(o.account); err != nil {
+	if _, err := a.filtered(o.account); err != nil {
 		return err
 	}
 	zone, _ := a.calendar(o.account)
@@ -186,9 +179,6 @@ type payoutShown struct {
 }
 
 func (a *app) showPayout(ctx context.Context, id, account, format string) error {
-	if err := onlyFormats(format, "table", "json"); err != nil {
-		return err
-	}
 	book, err := a.openExisting(ctx)
 	if err != nil {
 		return err
@@ -215,7 +205,7 @@ func (a *app) findPayout(ctx context.Context, book *ledger.Ledger, id, account s
 	if err != nil {
 		return nil, err
 	}
-	if _, err := c.filtered(account); err != nil {
+	if _, err := a.filtered(account); err != nil {
 		return nil, err
 	}
 	told, _, err := book.Payouts(ctx, ledger.PayoutFilter{Account: account, IDs: []string{id}})

@@ -107,9 +107,6 @@ func (a *app) dayOf(account *Account, o reconcileOptions) (reconcile.Day, error)
 
 // reconcileAccounts checks the flags and finds the accounts, before anything is done.
 func (a *app) reconcileAccounts(o reconcileOptions) ([]*Account, error) {
-	if err := onlyFormats(o.format, reportFormats...); err != nil {
-		return nil, err
-	}
 	if o.repair != "" && o.repair != repairPlan && o.repair != repairApply {
 		return nil, fmt.Errorf("--repair=%s: expected plan or apply", o.repair)
 	}

@@ -74,9 +74,6 @@ func (a *app) bankDay(b *bank.Bank, o reconcileOptions) (reconcile.Day, error) {
 
 // chosenBanks checks the flags and finds the banks, before anything is done.
 func (a *app) chosenBanks(o reconcileOptions) ([]*bank.Bank, error) {
-	if err := onlyFormats(o.format, reportFormats...); err != nil {
-		return nil, err
-	}
 	if o.date != "" {
 		if _, err := reconcile.ParseDay(o.date); err != nil {
 			return nil, fmt.Errorf("--date: %w", err)

@@ -46,9 +46,6 @@ Exit codes:
 }
 
 func (a *app) reconcileStock(ctx context.Context, format, repair string) error {
-	if err := onlyFormats(format, "table", "json", "csv"); err != nil {
-		return err
-	}
 	if repair != "" && repair != repairPlan && repair != repairApply {
 		return fmt.Errorf("--repair=%s: expected plan or apply", repair)
 	}

@@ -58,18 +58,11 @@ func repairFilter(o repairListOptions) (f ledger.RepairFilter, err error) {
 }
 
 func (a *app) listRepairs(ctx context.Context, o repairListOptions) error {
-	if err := onlyFormats(o.format, "table", "json"); err != nil {
-		return err
-	}
 	f, err := repairFilter(o)
 	if err != nil {
 		return err
 	}
-	c, err := a.config()
-	if err != nil {
-		return err
-	}
-	if _, err := c.filtered(o.account); err != nil {
+	if _, err := a.filtered(o.account); err != nil {
 		return err
 	}
 	book, err := a.openExisting(ctx)
@@ -210,9 +203,6 @@ func newRepairDropCommand(a *app) *cobra.Command {
 
 // withRepair does something that ends with one repair, and shows it.
 func (a *app) withRepair(ctx context.Context, format string, do func(*ledger.Ledger) (models.Repair, error)) (r models.Repair, err error) {
-	if err := onlyFormats(format, "table", "json"); err != nil {
-		return r, err
-	}
 	book, err := a.openExisting(ctx)
 	if err != nil {
 		return r, err

@@ -53,9 +53,6 @@ Exit codes:
 }
 
 func (a *app) replay(ctx context.Context, o replayOptions) error {
-	if err := onlyFormats(o.format, "table", "json"); err != nil {
-		return err
-	}
 	recordings, err := readRecordings(o.paths)
 	if err != nil {
 		return err

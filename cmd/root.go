@@ -322,13 +322,3 @@ func listedBy(list string, err error) error {
 	}
 	return err
 }
-
-// onlyFormats refuses an unknown --format before any work is done.
-func onlyFormats(format string, known ...string) error {
-	for _, k := range known {
-		if format == k {
-			return nil
-		}
-	}
-	return fmt.Errorf("--format %q: expected %s", format, strings.Join(known, " or "))
-}

@@ -67,9 +67,6 @@ func newVersionCommand(a *app) *cobra.Command {
 		Example: "  app version\n  app version --format json",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			if err := onlyFormats(format, "text", "json"); err != nil {
-				return err
-			}
 			if format == "json" {
 				return printJSON(a.out, programVersion())
 			}
