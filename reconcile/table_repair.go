@@ -99,7 +99,7 @@ type repairCells []struct{ head, value string }
 func (p *printer) bookedCells(i *RepairItemReport) repairCells {
 	return repairCells{{"gap", i.GapID}, {"books", p.Lang.Word(string(i.Kind))}, {"transaction", Plain(i.TransactionID)}, {"order", Plain(i.OrderID)},
 		{"amount", Plain(i.Amount + " " + i.Currency)}, {"status", p.Lang.Word(string(i.Status))}, {"at", i.OccurredAt},
-		{"comes to", p.Lang.Word(string(i.Outcome))}, {"the shop is told", i.Told(p.Lang)}, {"state", p.itemState(i.State)}}
+		{"comes to", p.Lang.Word(string(i.Outcome))}, {"the shop is told", i.Told(p.Lang)}, {"progress", p.itemState(i.State)}}
 }
 
 func (p *printer) leftCells(i *RepairItemReport) repairCells {

@@ -39,7 +39,7 @@ var labels = map[string]string{
 	"and %d more: app gaps list, or --format json":                         "另有 %d 处：app gaps list，或 --format json",
 	"and %d more payouts: app payouts list, or --format json":              "另有 %d 笔出款：app payouts list，或 --format json",
 	"rows of no payout": "未出款的明细", "expected": "应出款", "paid": "实际出款",
-	"books": "记账", "at": "时间", "comes to": "结果", "the shop is told": "通知商城", "not repairable": "不能补单", "nothing to book": "没有可记账的内容",
+	"books": "记账", "at": "时间", "comes to": "结果", "progress": "进度", "the shop is told": "通知商城", "not repairable": "不能补单", "nothing to book": "没有可记账的内容",
 	"repair": "补单号", "repair %s": "补单 %s", "repair (not kept)": "补单（未保存）", "planned": "计划于", "by": "操作人", "approved by": "批准人",
 	"applied by": "执行人", "reversed by": "撤销人", "%s by %s, %s": "%s：%s，%s", "because: ": "原因：", "%s: ": "%s：",
 	"no repairs; plan one by app reconcile --date DAY --repair": "没有补单；用 app reconcile --date DAY --repair 制定",

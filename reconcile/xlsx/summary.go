@@ -142,7 +142,7 @@ func (b *workbook) repairs(reports []*reconcile.Report) {
 			continue
 		}
 		if !titled {
-			b.block("Repairs", "account", "gap", "transaction", "order", "books", "amount", "currency", "state", "comes to", "the shop is told", "next", "why")
+			b.block("Repairs", "account", "gap", "transaction", "order", "books", "amount", "currency", "progress", "comes to", "the shop is told", "next", "why")
 			titled = true
 		}
 		for i := range r.Repair.Items {
