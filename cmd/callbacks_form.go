@@ -5,7 +5,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/text/encoding/simplifiedchinese"
@@ -64,7 +63,7 @@ func inUTF8(text string, gbk bool) string {
 // lines is a text of several lines fit to be shown: nothing in it steers a terminal.
 func lines(s string) string {
 	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) && r != '\n' && r != '\t' {
+		if unseen(r) && r != '\n' && r != '\t' {
 			return '·'
 		}
 		return r

@@ -9,11 +9,12 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
+
+	"paybook/reconcile"
 )
 
 // formatFlag adds --format; the first format is the default.
@@ -93,13 +94,7 @@ func printTable(w io.Writer, t table.Writer, empty string) error {
 
 // cell makes text from outside fit to be shown: what steers a terminal and what looks like a card number stays hidden.
 func cell(s string) string {
-	clean := strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return '·'
-		}
-		return r
-	}, s)
-	return digitRuns.ReplaceAllStringFunc(clean, maskCard)
+	return digitRuns.ReplaceAllStringFunc(reconcile.Plain(s), maskCard)
 }
 
 var (
