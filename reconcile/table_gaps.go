@@ -74,11 +74,9 @@ func (p *printer) kind(kind models.GapKind, gaps []*GapReport) {
 // because prints a reason and what to type next, where there is one, below what they are about.
 func (p *printer) because(reason, next string) {
 	if reason != "" {
-		p.sentence("    "+p.paint(dim, p.Lang.Text("why:")+" "), Plain(reason))
+		p.sentence("    "+p.label("why"), Plain(reason))
 	}
-	if next != "" {
-		p.line("    %s%s", p.paint(dim, p.Lang.Text("next:")+" "), p.paint(bold, Plain(next)))
-	}
+	p.named("next", p.paint(bold, Plain(next)))
 }
 
 // fits says whether lines are no wider than the terminal.
@@ -100,8 +98,13 @@ func (p *printer) card(g *GapReport) {
 // named prints a value of a card behind its name, where there is one.
 func (p *printer) named(name, value string) {
 	if value != "" {
-		p.line("    %s%s", p.paint(dim, p.Lang.Text("%s: ", p.Lang.Text(name))), value)
+		p.line("    %s%s", p.label(name), value)
 	}
+}
+
+// label is the name of what follows it.
+func (p *printer) label(name string) string {
+	return p.paint(dim, p.Lang.Text("%s: ", p.Lang.Text(name)))
 }
 
 // gapTable has one line a gap, and only the columns that any of them fills.

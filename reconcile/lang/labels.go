@@ -6,7 +6,7 @@ var labels = map[string]string{
 	"account": "账号", "day": "日期", "result": "结果", "compared": "比对行数", "matched": "相符", "gaps": "差异", "carried": "结转", "healed": "已消除",
 	"of": "类型", "currency": "币种", "statement": "账单", "book": "账簿", "amount": "金额", "fee": "手续费", "difference": "差额", "step": "项目",
 	"rows": "行数", "gap": "差异号", "transaction": "交易号", "order": "订单号", "order asks": "订单金额", "kind": "差异类型", "state": "状态",
-	"days": "天数", "why": "原因", "next": "下一步", "why:": "原因：", "next:": "下一步：", "payout": "出款", "= expected": "＝ 应出款",
+	"days": "天数", "why": "原因", "next": "下一步", "payout": "出款", "= expected": "＝ 应出款",
 	"paid out": "实际出款", "remainder": "未解释余额", "payment": "支付号", "refund": "退款号", "first seen": "首次发现", "resolved": "解决于",
 	"resolution": "处理说明", "owner": "负责人", "due on": "截止日", "due": "截止日", "overdue": "已逾期", "history": "经过", ", fee %s": "，手续费 %s",
 
