@@ -62,6 +62,8 @@ func (c *AuditCheck) gap(g *models.Gap, logged sql.NullString) {
 		c.differs(subject, "is due on %q, the log says %q", now.DueOn, d.Now.DueOn)
 	case now.Resolution != d.Now.Resolution:
 		c.differs(subject, "has another resolution than the log says")
+	case d.Now.Of != "" && now.Of != d.Now.Of:
+		c.differs(subject, "is of another movement, day or age, or ended by another run, than the log says")
 	case now.Evidence != d.Now.Evidence:
 		c.differs(subject, "says something else than the log: its kind or one of its sides was changed")
 	}

@@ -106,10 +106,11 @@ func (m *merged) again(i int, was models.Gap) {
 	if g.DecidedOn == "" {
 		g.DecidedOn = was.DecidedOn
 	}
-	if !same || g.State != was.State {
+	otherwise := !same || g.State != was.State || !sameNames(g, &was)
+	if otherwise {
 		m.before[i] = factsBefore(&was, same)
 	}
-	m.changed = m.changed || g.State != was.State || g.DecidedOn != was.DecidedOn || !same || !slices.Equal(g.WaitsFor, was.WaitsFor)
+	m.changed = m.changed || otherwise || g.DecidedOn != was.DecidedOn || !slices.Equal(g.WaitsFor, was.WaitsFor)
 }
 
 // factsBefore leaves out what the gap says when it says the same still.
@@ -161,6 +162,11 @@ func (f *Findings) looksAt(kind models.TransactionKind) bool {
 }
 
 func byPerson(g models.Gap) bool { return g.State == models.GapResolved && g.HealedRun == "" }
+
+// sameNames says whether two gaps of one id name the same movement: a name may become known later.
+func sameNames(a, b *models.Gap) bool {
+	return a.TransactionID == b.TransactionID && a.OrderID == b.OrderID && a.ParentID == b.ParentID && a.RefundOrderID == b.RefundOrderID
+}
 
 // sameEvidence compares what a gap says, not where it stands: a corrected file may have moved the row.
 func sameEvidence(a, b models.Gap) bool {

@@ -275,6 +275,11 @@ func TestResolvedOfAnotherOrder(t *testing.T) {
 		if got := read(t, b, "a1"); got.State != models.GapOpen || got.OrderID != "o2" {
 			t.Errorf("with another order it is %s of %s, want it open", got.State, got.OrderID)
 		}
+		g.ParentID, g.RefundOrderID = "p0", "r0"
+		saveRun(t, b, runDay, leaseDay, ledger.Findings{Gaps: []models.Gap{g}})
+		if got := read(t, b, "a1"); got.ParentID != "p0" || got.RefundOrderID != "r0" {
+			t.Errorf("further names are not kept: %+v", got)
+		}
 		verified(t, b, nil)
 	})
 }

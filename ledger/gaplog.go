@@ -43,7 +43,8 @@ type GapFacts struct {
 	Owner      string          `json:"owner,omitempty"`
 	DueOn      string          `json:"due_on,omitempty"`
 	Resolution string          `json:"resolution,omitempty"`
-	Evidence   string          `json:"evidence"` // GapEvidence
+	Evidence   string          `json:"evidence"`     // GapEvidence
+	Of         string          `json:"of,omitempty"` // gapOrigin; "" in older entries
 	Kind       models.GapKind  `json:"kind,omitempty"`
 	Differs    []string        `json:"differs,omitempty"`
 	Statement  *models.Side    `json:"statement,omitempty"`
@@ -62,7 +63,7 @@ type RunDetail struct {
 }
 
 func standing(g *models.Gap) GapFacts {
-	return GapFacts{State: g.State, Owner: g.Owner, DueOn: g.DueOn, Resolution: g.Resolution, Evidence: GapEvidence(g)}
+	return GapFacts{State: g.State, Owner: g.Owner, DueOn: g.DueOn, Resolution: g.Resolution, Evidence: GapEvidence(g), Of: gapOrigin(g)}
 }
 
 // saying is how a gap stands, and all that it says.

@@ -33,6 +33,12 @@ func GapEvidence(g *models.Gap) string {
 	return hash16(parts...)
 }
 
+// gapOrigin is a short hash of what a gap is about, since when, and which run or repair has ended it.
+func gapOrigin(g *models.Gap) string {
+	return hash16(g.Account, g.Date, string(g.EntryKind), g.TransactionID, g.OrderID, g.ParentID, g.RefundOrderID,
+		strconv.FormatInt(g.FirstSeen.UnixMicro(), 10), g.HealedRun)
+}
+
 func hash16(parts ...string) string {
 	sum := sha256.Sum256(netstrings(parts...))
 	return hex.EncodeToString(sum[:8])
