@@ -195,6 +195,7 @@ func TestTamperedGaps(t *testing.T) {
 			"UPDATE gaps SET id = 'a3' WHERE id = 'a2'":                       "gap/a3",
 			"UPDATE runs SET result = 'balanced'":                             "run/" + r.ID,
 			"UPDATE runs SET fingerprint = 'x'":                               "run/" + r.ID,
+			`UPDATE runs SET files = '[{"name":"other.csv","sha256":"00"}]'`:  "run/" + r.ID,
 			"UPDATE runs SET report = '[]'":                                   "run/" + r.ID,
 			"UPDATE runs SET date = '2020-01-01'":                             "run/" + r.ID,
 			"DELETE FROM runs":                                                "run/" + r.ID,

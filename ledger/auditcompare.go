@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"gorm.io/gorm"
@@ -94,6 +95,8 @@ func (c *AuditCheck) run(r *models.Run, logged sql.NullString) {
 		c.differs(subject, "is of %s, %s, the log says %s, %s", r.Account, r.Date, d.Account, d.Date)
 	case r.Result != d.Result || r.Fingerprint != d.Fingerprint:
 		c.differs(subject, "has another result or fingerprint than the log says")
+	case !slices.Equal(r.Files, d.Files):
+		c.differs(subject, "was made of other files than the log says")
 	case hashText(r.Report) != d.Report:
 		c.differs(subject, "has another report than the one that was saved")
 	}

@@ -65,11 +65,15 @@ func (l *Ledger) unlikeLog(tx *gorm.DB, r models.Repair) (string, error) {
 	if err != nil || !logged.Valid {
 		return "is not in the log: it was not written by the product", err
 	}
+	return unlikeDetail(r, logged.String), nil
+}
+
+func unlikeDetail(r models.Repair, logged string) string {
 	var d repairDetail
-	if json.Unmarshal([]byte(logged.String), &d) != nil {
-		return "cannot be compared: what the log says of it is not readable", nil //nolint:nilerr // that is what it differs in
+	if err := json.Unmarshal([]byte(logged), &d); err != nil {
+		return "cannot be compared: what the log says of it is not readable"
 	}
-	return d.unlike(r), nil
+	return d.unlike(r)
 }
 
 func (l *Ledger) compareRepairs(tx *gorm.DB, c *AuditCheck) error {
