@@ -15,7 +15,7 @@ const envLang = "APP_LANG"
 // lookFlags are about how results look to people. Every command has them, as every table has colours and every gap a reason.
 func (a *app) lookFlags(root *cobra.Command) {
 	flags := root.PersistentFlags()
-	flags.StringVar(&a.lang, "lang", "", "`LANGUAGE` of reports, gaps, payouts, repairs and the audit log for people: en or zh (default: reports.lang, APP_LANG, en); JSON is English always")
+	flags.StringVar(&a.lang, "lang", "", "`LANGUAGE` of what finance reads: en or zh (default: reports.lang, APP_LANG, en); JSON is English always")
 	flags.StringVar(&a.color, "color", "auto", "`WHEN` to colour results: auto (on a terminal, unless NO_COLOR is set), always or never")
 	flags.BoolVarP(&a.quiet, "quiet", "q", false, "no progress on standard error")
 	root.PersistentPreRunE = func(*cobra.Command, []string) error { return a.checkLook() }
