@@ -159,8 +159,7 @@ func (a *app) listGaps(ctx context.Context, o gapsListOptions) error {
 	if err := out.write(out.marked(o.format, a.language(), content)); err != nil {
 		return err
 	}
-	l := a.language()
-	fmt.Fprintln(a.err, l.Text("%s written to %s", l.Count(len(gaps), "gap"), o.output))
+	fmt.Fprintf(a.err, "%s written to %s\n", count(len(gaps), "gap"), o.output)
 	return nil
 }
 

@@ -260,7 +260,7 @@ func (a *app) writeReport(o reconcileOptions, out *destination, items []reconcil
 	if err := out.write(out.marked(o.format, look.Lang, write)); err != nil {
 		return err
 	}
-	fmt.Fprintln(a.err, a.language().Text("written to %s", o.output))
+	fmt.Fprintf(a.err, "written to %s\n", o.output)
 	return nil
 }
 

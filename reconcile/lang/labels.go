@@ -57,8 +57,6 @@ var labels = map[string]string{
 	"row": "行号", "subject": "对象", "file": "文件", "sha256": "SHA-256", "bytes": "字节", "from": "来源", "fetched": "下载于", "what": "经过", "nothing is archived of %s": "%s没有归档文件", "yesterday": "昨天",
 	"audit head %s": "审计日志末尾 %s",
 
-	"written to %s": "已写入 %s", "%s written to %s": "%s已写入 %s",
-
 	// of decisions in a spreadsheet
 	"decision": "决定", "was so already": "先前已如此", "no decisions": "没有决定",
 	"%s: %s applied; %d already as decided\n":                               "%s：%s已执行；%d 项先前已如此\n",
